@@ -1,0 +1,1 @@
+"""callbench: replay, score and compare LLM Calls."""
