@@ -1,0 +1,150 @@
+"""The values that travel through a Call: enums, context, history, output, errors.
+
+Field names follow the seed (CoreCall document, §9), camelCase where the seed has it.
+Step ids accept either spelling of a UUID, see :func:`step_key`.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def step_key(step_id: object) -> UUID | str:
+    """Return the key under which a step's history is filed.
+
+    An id written 8-4-4-4-12 hex, in any case, is that UUID; anything else is itself
+    (DESIGN §3.1: the seed types step ids ``UUID`` and also writes ``step1/result``).
+    """
+    if isinstance(step_id, UUID):
+        return step_id
+    text = str(step_id)
+    return UUID(text) if _UUID.fullmatch(text) else text
+
+
+StepId = Annotated[UUID | str, BeforeValidator(step_key)]
+
+
+class LanguageType(StrEnum):
+    """Language of a task, of its prompts and of its texts."""
+
+    CHINESE = "zh"
+    ENGLISH = "en"
+
+
+class CallOutputType(StrEnum):
+    """Kind of an output chunk (seed CoreCall §9.5)."""
+
+    TEXT = "text"
+    DATA = "data"
+    ERROR = "error"
+
+
+class CallError(Exception):
+    """A Call failed. ``str(error)`` is the message; ``data`` holds what else is known."""
+
+    def __init__(self, message: str, data: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data: dict[str, Any] = data if data is not None else {}
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class CallOutputChunk(BaseModel):
+    """One piece of a Call's streamed output; ERROR content is ``{"message", "data"}``."""
+
+    type: CallOutputType
+    content: str | dict[str, Any]
+
+
+class CallInfo(BaseModel):
+    """Name and description of a Call, in one language."""
+
+    name: str
+    description: str
+
+
+class NodeInfo(BaseModel):
+    """The flow node a Call runs for; ``override`` is laid over its input schema."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str = ""
+    name: str = ""
+    description: str = ""
+    override: dict[str, Any] | None = None
+
+
+class CallIds(BaseModel):
+    """Identifiers of the task a Call runs in (seed CoreCall §9.2)."""
+
+    task_id: UUID | str
+    executor_id: str
+    session_id: str | None = None
+    user_id: str
+    app_id: UUID | str | None = None
+    conversation_id: UUID | str | None = None
+
+
+class ExecutorHistory(BaseModel):
+    """What one step put out (seed CoreCall §9.3).
+
+    Templates see it as ``step_name``, ``step_description``, ``output_data``.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    stepId: StepId
+    outputData: dict[str, Any]
+    stepName: str = ""
+    stepDescription: str = ""
+
+    @property
+    def step_name(self) -> str:
+        return self.stepName
+
+    @property
+    def step_description(self) -> str:
+        return self.stepDescription
+
+    @property
+    def output_data(self) -> dict[str, Any]:
+        return self.outputData
+
+
+class ExecutorBackground(BaseModel):
+    """Conversation and facts an executor holds (seed CoreCall §9.4).
+
+    ``conversation`` is oldest first, each record ``{"role", "content"}``; ``num`` is the
+    largest number of records the caller keeps.
+    """
+
+    num: int = 0
+    conversation: list[dict[str, str]] = Field(default_factory=list)
+    facts: list[str] = Field(default_factory=list)
+
+
+class CallVars(BaseModel):
+    """Everything a Call may know about the task it runs in (seed CoreCall §9.1).
+
+    ``step_order`` lists every run in order, so a step that ran twice stands there twice;
+    ``step_data`` holds its last record. ``now`` is the task's clock, ``None`` the wall's.
+    """
+
+    language: LanguageType
+    ids: CallIds
+    question: str
+    step_data: dict[StepId, ExecutorHistory]
+    step_order: list[StepId]
+    background: ExecutorBackground
+    thinking: str
+    now: datetime | None = None
