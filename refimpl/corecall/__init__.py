@@ -1,0 +1,1 @@
+"""corecall: a compact, exact reference implementation of the Call framework."""

@@ -1,0 +1,185 @@
+"""Task and StepExecutor: run one Call in a task, filling its parameters first when asked."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import orjson
+from pydantic import BaseModel, Field
+
+from .callbacks import CallbackHandlers, CallbackInput, CallbackOutput
+from .core import CoreCall, ModelPair
+from .types import (
+    CallError,
+    CallOutputChunk,
+    CallOutputType,
+    ExecutorBackground,
+    ExecutorHistory,
+    LanguageType,
+)
+
+logger = logging.getLogger(__name__)
+
+Sink = Callable[[CallOutputChunk], Awaitable[None] | None]
+
+
+class TaskMetadata(BaseModel):
+    """Whose task this is."""
+
+    id: UUID | str
+    userId: str
+    conversationId: UUID | str | None = None
+
+
+class TaskState(BaseModel):
+    """Which executor runs the task, in which app."""
+
+    executorId: str
+    appId: UUID | str | None = None
+
+
+class TaskRuntime(BaseModel):
+    """What the task knows while it runs; ``now`` is its clock, ``None`` the wall's."""
+
+    language: LanguageType = LanguageType.CHINESE
+    sessionId: str | None = None
+    reasoning: str | None = None
+    now: datetime | None = None
+
+
+class Task(BaseModel):
+    """A task: its metadata, state, runtime and the history of its steps, oldest first."""
+
+    metadata: TaskMetadata
+    state: TaskState | None = None
+    runtime: TaskRuntime = Field(default_factory=TaskRuntime)
+    context: list[ExecutorHistory] = Field(default_factory=list)
+
+
+class StepInfo(BaseModel):
+    """The step an executor is at: the name and description its Call takes."""
+
+    name: str
+    description: str = ""
+
+
+class StepStatus(StrEnum):
+    """State of a step: ``param`` means that required parameters are still missing."""
+
+    RUNNING = "running"
+    SUCCESS = "success"
+    PARAM = "param"
+    ERROR = "error"
+
+
+@dataclass(slots=True)
+class StepExecutor:
+    """Drives one Call at a time (DESIGN §3.1).
+
+    After :meth:`run`: ``status``; every chunk in ``chunks``; the input that was executed in
+    ``input``; what is still to be asked of the user in ``remaining_schema``.
+    """
+
+    task: Task
+    question: str
+    background: ExecutorBackground
+    llm: ModelPair
+    step: StepInfo
+    sink: Sink | None = None
+    callbacks: CallbackHandlers = field(default_factory=CallbackHandlers)
+    status: StepStatus | None = None
+    chunks: list[CallOutputChunk] = field(default_factory=list)
+    input: dict[str, Any] = field(default_factory=dict)
+    remaining_schema: dict[str, Any] = field(default_factory=dict)
+
+    async def run(self, call: CoreCall) -> StepStatus:
+        """Execute ``call`` and return the status it ended with.
+
+        With ``enable_filling`` the input is filled first; if something required is still
+        missing, the status is ``param`` and the call does not execute. A ``CallError``
+        becomes one ERROR chunk and the status ``error``; any other exception, cancellation
+        included, passes. Chunks reach ``sink`` only when the call is ``to_user``.
+        """
+        self.status = StepStatus.RUNNING
+        self.chunks = []
+        self.remaining_schema = {}
+        self.input = call.input
+        started = False
+        try:
+            if call.enable_filling:
+                await self._fill(call)
+                if self.remaining_schema:
+                    self.status = StepStatus.PARAM
+                    return self.status
+            extra = {"name": call.name, "description": call.description}
+            started = True
+            await self.callbacks.start(
+                CallbackInput(
+                    arguments_in_json=orjson.dumps(self.input, default=str).decode(),
+                    extra=extra,
+                )
+            )
+            async with aclosing(call.exec(self, self.input)) as chunks:
+                async for chunk in chunks:
+                    await self._emit(call, chunk)
+            await self.callbacks.end(
+                CallbackOutput(
+                    response="".join(c.content for c in self.chunks if isinstance(c.content, str)),
+                    extra=extra,
+                )
+            )
+        except CallError as error:
+            logger.error("call %s failed: %s", call.name, error)
+            self.status = StepStatus.ERROR
+            if started:
+                await self.callbacks.error(error)
+            content = {"message": error.message, "data": error.data}
+            await self._emit(call, CallOutputChunk(type=CallOutputType.ERROR, content=content))
+            return self.status
+        except BaseException:
+            self.status = StepStatus.ERROR
+            raise
+        self.status = StepStatus.SUCCESS
+        return self.status
+
+    async def _fill(self, call: CoreCall) -> None:
+        from .slot.slot import Slot  # the Slot is a Call of its own, built on this module
+
+        override = call.node.override if call.node else None
+        schema = call.input_model.model_json_schema(override=override)
+        slot = await Slot.instance(self, call.node, data=call.input, current_schema=schema)
+        async with aclosing(slot.exec(self, slot.input)) as chunks:
+            async for chunk in chunks:
+                if not isinstance(chunk.content, dict):
+                    continue
+                self.remaining_schema = chunk.content["remaining_schema"]
+                self.input = deep_merge(call.input, chunk.content["slot_data"])
+        call.input = self.input
+
+    async def _emit(self, call: CoreCall, chunk: CallOutputChunk) -> None:
+        self.chunks.append(chunk)
+        if call.to_user and self.sink is not None:
+            result = self.sink(chunk)
+            if inspect.isawaitable(result):
+                await result
+
+
+def deep_merge(base: dict[str, Any], update: dict[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with ``update`` laid over it: objects merge, all else replaces."""
+    merged = dict(base)
+    for key, value in update.items():
+        known = merged.get(key)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[key] = deep_merge(known, value)
+        else:
+            merged[key] = copy.deepcopy(value)
+    return merged

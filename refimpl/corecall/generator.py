@@ -1,0 +1,188 @@
+"""JsonGenerator: an object out of a model, bound by a schema, tried again when it is bad."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
+
+from . import reply
+from .core import Message
+from .deltas import Completion
+from .slot.processor import SlotProcessor
+from .types import CallError
+
+FunctionMode = Literal["json_schema", "tools", "json_object", "prompt"]
+Ask = Callable[[list[Message], Mapping[str, Any]], Awaitable[Completion]]
+
+_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_DEFAULT_TOOL = "fill_parameters"
+
+
+class GenerationError(CallError):
+    """No trial gave a valid object. ``answer`` is the last reply, ``object`` what it held."""
+
+    def __init__(self, message: str, *, answer: str, partial: dict[str, Any]) -> None:
+        super().__init__(message, {"answer": answer, "object": partial})
+        self.answer = answer
+        self.object = partial
+
+
+class JsonGenerator:
+    """Asks a function model for an object that satisfies a schema.
+
+    ``mode`` is how the endpoint is bound: ``json_schema`` (strict structured output: every
+    property required, null for unknown), ``tools`` (one forced tool call), ``json_object``,
+    or ``prompt`` (only told). A bad answer is shown back to the model with the reason, up
+    to ``trials`` in all, and every request ends on a user turn.
+    """
+
+    def __init__(self, ask: Ask, *, mode: FunctionMode = "json_schema", trials: int = 3) -> None:
+        self._ask = ask
+        self._mode: FunctionMode = mode
+        self._trials = trials
+
+    @staticmethod
+    def process_response(text: str) -> str:
+        """Return the JSON text of the answer in a reply; see :mod:`corecall.reply`."""
+        return reply.process_response(text)
+
+    async def generate(self, messages: list[Message], schema: dict[str, Any]) -> dict[str, Any]:
+        """Return an object valid under ``schema``.
+
+        A null that the schema does not admit means "not given": if only such values are
+        missing the model has said all it knows, and it is not asked again. Raises
+        ``GenerationError`` when there is no valid object, and what ``ask`` raises.
+        """
+        processor = SlotProcessor(schema)
+        widened = SlotProcessor(SlotProcessor.add_null_to_basic_types(schema))
+        params = self._params(schema)
+        turns = list(messages)
+        if self._mode in ("json_object", "prompt"):
+            turns = _told(turns, schema)
+        for trial in range(self._trials):
+            completion = await self._ask(turns, params)
+            answer = _answer(completion, tool_name(schema))
+            parsed = reply.parse_reply(answer)
+            given = processor.process_json(parsed.object) if parsed.object is not None else {}
+            if parsed.object is not None and processor.is_valid(given):
+                return given
+            if parsed.object is not None and widened.is_valid(parsed.object):
+                break
+            reason = parsed.problem or _reason(processor, given)
+            if trial + 1 < self._trials:
+                turns += [
+                    {"role": "assistant", "content": answer or "{}"},
+                    {"role": "user", "content": _again(reason, messages)},
+                ]
+        reason = parsed.problem or _reason(processor, given)
+        raise GenerationError(
+            f"the function model gave no valid object: {reason}", answer=answer, partial=given
+        )
+
+    def _params(self, schema: dict[str, Any]) -> dict[str, Any]:
+        if self._mode == "json_schema":
+            return {"response_format": response_format(strict(schema), schema)}
+        if self._mode == "json_object":
+            return {"response_format": {"type": "json_object"}}
+        if self._mode == "tools":
+            function = {"name": tool_name(schema), "parameters": schema}
+            if schema.get("description"):
+                function["description"] = schema["description"]
+            return {
+                "tools": [{"type": "function", "function": function}],
+                "tool_choice": {"type": "function", "function": {"name": function["name"]}},
+            }
+        return {}
+
+
+def tool_name(schema: dict[str, Any]) -> str:
+    """Return the function name endpoints accept, out of the schema's title."""
+    name = _TOOL_NAME.sub("_", str(schema.get("title", ""))).strip("_")[:64]
+    return name or _DEFAULT_TOOL
+
+
+def response_format(bound: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the ``response_format`` that binds a reply to ``bound``, named after ``schema``."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": tool_name(schema), "schema": bound, "strict": True},
+    }
+
+
+def strict(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return ``schema`` for strict structured output (DESIGN §3.4).
+
+    Basic types also admit null, and every declared property is required.
+    """
+    return _require_all(SlotProcessor.add_null_to_basic_types(schema))
+
+
+def _require_all(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_require_all(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    result = {
+        key: value if key in ("enum", "const", "default", "examples") else _require_all(value)
+        for key, value in node.items()
+    }
+    properties = node.get("properties")
+    if isinstance(properties, dict) and isinstance(node.get("required", []), list):
+        # Only what can be null may be required: other nodes have no way to say "unknown".
+        named = dict.fromkeys(node.get("required", []))
+        named.update((key, None) for key, value in properties.items() if _admits_null(value))
+        if named:
+            result["required"] = list(named)
+    return result
+
+
+def _admits_null(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    types = schema.get("type")
+    if isinstance(types, list):
+        return "null" in types
+    return any(_admits_null(option) for option in schema.get("anyOf", []))
+
+
+def _answer(completion: Completion, wanted: str) -> str:
+    """Return the arguments of the first call of the wanted tool if an object, else the text."""
+    calls = completion.tool_calls
+    for call in [c for c in calls if c.name == wanted] or calls:
+        if reply.parse_reply(call.arguments).object is not None:
+            return call.arguments
+    return completion.content
+
+
+def _reason(processor: SlotProcessor, given: dict[str, Any]) -> str:
+    remaining = processor.check_json(given)
+    return ", ".join(remaining.get("required", [])) or "no object"
+
+
+def _told(messages: list[Message], schema: dict[str, Any]) -> list[Message]:
+    text = json.dumps(schema, ensure_ascii=False)
+    told = (
+        f"只输出一个符合以下JSON Schema的JSON对象：\n{text}"
+        if _speaks_chinese(messages)
+        else f"Output only one JSON object that satisfies this JSON Schema:\n{text}"
+    )
+    if messages and messages[-1]["role"] == "user":
+        last = {"role": "user", "content": f"{messages[-1]['content']}\n\n{told}"}
+        return [*messages[:-1], last]
+    return [*messages, {"role": "user", "content": told}]
+
+
+def _again(reason: str, messages: list[Message]) -> str:
+    if _speaks_chinese(messages):
+        return f"上面的输出不正确，缺少或不符合要求的字段：{reason}。请重新只输出一个JSON对象。"
+    return (
+        f"That output is not right, these are missing or invalid: {reason}. "
+        "Output only one JSON object again."
+    )
+
+
+def _speaks_chinese(messages: list[Message]) -> bool:
+    return bool(messages) and bool(_CHINESE.search(messages[-1]["content"]))

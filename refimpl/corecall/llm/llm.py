@@ -1,0 +1,112 @@
+"""The LLM call: question, context and history into one streamed reply (seed LLM)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from ..context import last, shown_steps
+from ..core import CoreCall, Message
+from ..templating import render
+from ..types import (
+    CallError,
+    CallInfo,
+    CallOutputChunk,
+    CallOutputType,
+    CallVars,
+    LanguageType,
+)
+from .prompt import LLM_CONTEXT_PROMPT, LLM_DEFAULT_PROMPT, LLM_NO_CONTEXT
+from .schema import LLMInput, LLMOutput
+
+_INFO = {
+    LanguageType.CHINESE: CallInfo(
+        name="大模型", description="以指定的提示词和上下文信息调用大模型，并获得输出。"
+    ),
+    LanguageType.ENGLISH: CallInfo(
+        name="LLM", description="Call the model with the given prompt and context information."
+    ),
+}
+
+
+class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
+    """Ask the reasoning model a question and stream its reply (seed LLM §3).
+
+    Both prompts are Jinja templates over ``time``, ``question``, ``context``, ``history``,
+    ``language`` and ``reasoning``. A ``user_prompt`` left out is the default prompt in the
+    task's language.
+    """
+
+    to_user: bool = Field(default=True, description="Whether the output goes to the user")
+    temperature: float = Field(default=0.7, description="Sampling temperature")
+    step_history_size: int = Field(
+        default=3, ge=0, le=10, description="How many of the latest steps are shown"
+    )
+    history_length: int = Field(
+        default=0, ge=0, description="How many of the latest conversation records are sent"
+    )
+    system_prompt: str = Field(
+        default="You are a helpful assistant.", description="System prompt"
+    )
+    user_prompt: str = Field(
+        default=LLM_DEFAULT_PROMPT[LanguageType.CHINESE], description="User prompt"
+    )
+
+    @classmethod
+    def info(cls, language: LanguageType = LanguageType.CHINESE) -> CallInfo:
+        """Return name and description: 大模型 / LLM."""
+        return _INFO[language]
+
+    async def _init(self, call_vars: CallVars) -> LLMInput:
+        return LLMInput(message=self._prepare_message(call_vars))
+
+    async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
+        """Stream the reply, without empty chunks; failures are ``CallError`` (seed §3.3.4)."""
+        messages = LLMInput.model_validate(input_data).message
+        try:
+            async for text in self._llm(messages, streaming=True, temperature=self.temperature):
+                if text:
+                    yield CallOutputChunk(type=CallOutputType.TEXT, content=text)
+        except CallError:
+            raise
+        except Exception as error:  # noqa: BLE001 - seed LLM §3.3.4: whatever fails is a CallError
+            raise CallError(
+                f"the model call of {self.name!r} failed: {error or type(error).__name__}"
+            ) from error
+
+    def _prepare_message(self, call_vars: CallVars) -> list[Message]:
+        """Build the messages: conversation, system, user (seed LLM §3.3.2 and §7.1)."""
+        history = last(call_vars.background.conversation, self.history_length)
+        conversation = [
+            {"role": record["role"], "content": record["content"]} for record in history
+        ]
+        variables: dict[str, Any] = {
+            "time": (call_vars.now or datetime.now()).strftime("%Y-%m-%d %H:%M:%S"),
+            "question": call_vars.question,
+            "context": self._render_context(call_vars),
+            "history": conversation,
+            "language": call_vars.language.value,
+            "reasoning": call_vars.thinking,
+        }
+        user_prompt = self.user_prompt
+        if "user_prompt" not in self.model_fields_set:
+            user_prompt = LLM_DEFAULT_PROMPT[call_vars.language]
+        return [
+            *conversation,
+            {"role": "system", "content": render("system prompt", self.system_prompt, variables)},
+            {"role": "user", "content": render("user prompt", user_prompt, variables)},
+        ]
+
+    def _render_context(self, call_vars: CallVars) -> str:
+        steps = shown_steps(call_vars, self.step_history_size)
+        if not steps and not call_vars.thinking:
+            return LLM_NO_CONTEXT[call_vars.language]
+        return render(
+            "context prompt",
+            LLM_CONTEXT_PROMPT[call_vars.language],
+            {"reasoning": call_vars.thinking, "context_data": steps},
+        ).strip()
+

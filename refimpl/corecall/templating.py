@@ -1,0 +1,58 @@
+"""Sandboxed Jinja for prompts: data are values, never templates."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from .types import CallError
+
+_ENVIRONMENT = ImmutableSandboxedEnvironment(
+    trim_blocks=True,
+    lstrip_blocks=True,
+    autoescape=False,  # noqa: S701 - prompts are plain text, no page is rendered from them
+    undefined=StrictUndefined,
+)
+
+
+@lru_cache(maxsize=256)
+def _compile(source: str) -> Template:
+    return _ENVIRONMENT.from_string(source)
+
+
+def render(which: str, source: str, variables: dict[str, Any]) -> str:
+    """Render the template ``source``; ``which`` names the prompt in the error.
+
+    Unknown variables are errors, and values that look like templates stay text.
+    Raises ``CallError``.
+    """
+    try:
+        return _compile(source).render(variables)
+    except (
+        TemplateError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        place = getattr(error, "lineno", None)
+        where = f", line {place}" if place else ""
+        raise CallError(
+            f"the {which} does not render{where}: {error or type(error).__name__}",
+            {"prompt": which},
+        ) from error
+
+
+def tag_safe_json(value: Any) -> str:
+    """Return ``value`` as JSON, not ASCII-escaped, that cannot close a tag around it.
+
+    ``</`` is written ``<\\/``: the same JSON, no end of an element.
+    """
+    return json.dumps(value, ensure_ascii=False, default=str).replace("</", "<\\/")
