@@ -1,0 +1,288 @@
+"""Assembling a chat completion from the chunks, or the one body, an endpoint sends.
+
+Endpoints called OpenAI-compatible differ in small ways; each tolerance here is one that real
+ones need (TRAPS A24, A28, B3). A ``Completion`` serves one response, nothing is shared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from corecall.jsontext import loads
+from corecall.reply import ParsedReply, parse_arguments, parse_reply
+from corecall.sse import ServerEvent
+
+DONE = "[DONE]"
+
+
+class Delta(NamedTuple):
+    """What one chunk adds to the answer and to the reasoning shown beside it."""
+
+    content: str
+    reasoning: str
+
+
+_NOTHING = Delta("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call as far as it has arrived; ``arguments`` is JSON text, maybe malformed."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class _Call:
+    """A tool call being put together."""
+
+    __slots__ = ("arguments", "id", "name")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.arguments: list[str] = []
+
+    def is_complete(self) -> bool:
+        text = "".join(self.arguments)
+        return text.rstrip().endswith("}") and parse_arguments(text).object is not None
+
+
+class Completion:
+    """One response, growing by :meth:`add` or :meth:`add_event`.
+
+    Attributes:
+        finish_reason: as the endpoint says, ``None`` until it does.
+        usage: the last usage object seen, untouched.
+        refusal: text of a refusal, ``""`` when the model did not refuse.
+        done: the stream said ``[DONE]``.
+        error: the error object sent inside the response, always with a ``message``.
+    """
+
+    __slots__ = (
+        "_by_index",
+        "_calls",
+        "_content",
+        "_reasoning",
+        "done",
+        "error",
+        "finish_reason",
+        "refusal",
+        "usage",
+    )
+
+    def __init__(self) -> None:
+        self.finish_reason: str | None = None
+        self.usage: dict[str, Any] | None = None
+        self.refusal = ""
+        self.done = False
+        self.error: dict[str, Any] | None = None
+        self._content: list[str] = []
+        self._reasoning: list[str] = []
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+
+    @classmethod
+    def from_message(cls, body: object) -> Self:
+        """Read a response that was not streamed."""
+        completion = cls()
+        choice = completion._choice(body)
+        message = choice.get("message") if choice else None
+        if isinstance(message, dict):
+            completion._take(message, whole=True)
+        elif completion.error is None:
+            completion.error = {"message": "the response holds no message"}
+        completion.done = True
+        return completion
+
+    @property
+    def content(self) -> str:
+        """The answer text so far; thoughts written into it are still there."""
+        return "".join(self._content)
+
+    @property
+    def reasoning(self) -> str:
+        """What came as reasoning, apart from the content."""
+        return "".join(self._reasoning)
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """The calls in the order they began."""
+        return [ToolCall(call.id, call.name, "".join(call.arguments)) for call in self._calls]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the response came to its end: a finish reason or ``[DONE]``, and no error."""
+        return self.error is None and (self.done or self.finish_reason is not None)
+
+    def add_event(self, event: ServerEvent) -> Delta:
+        """Take a server-sent event: a chunk, ``[DONE]`` or an error. Never raises."""
+        data = event.data
+        if data.strip() == DONE:
+            self.done = True
+            return _NOTHING
+        try:
+            chunk = loads(data)
+        except ValueError as error:
+            if event.event == "error":
+                self.error = {"message": data}
+            else:
+                self.error = {"message": f"an event is not JSON ({error}): {data[:200]}"}
+            return _NOTHING
+        if event.event == "error":
+            self.error = _error(chunk.get("error", chunk) if isinstance(chunk, dict) else chunk)
+            return _NOTHING
+        return self.add(chunk)
+
+    def add(self, chunk: object) -> Delta:
+        """Take one streamed chunk and return what it adds."""
+        choice = self._choice(chunk)
+        delta = choice.get("delta") if choice else None
+        return self._take(delta) if isinstance(delta, dict) else _NOTHING
+
+    def parsed(self, tool: str = "", *, repair: bool = False) -> ParsedReply:
+        """Return the answer object (DESIGN §3.4 "Replies").
+
+        That is the arguments of the first call named ``tool`` (of the first call at all
+        when ``""``) if they are an object, else what the content holds. Repair is tried
+        only after both were read strictly, in the same order.
+        """
+        call = next((call for call in self.tool_calls if tool in ("", call.name)), None)
+        content = self.content
+        first: ParsedReply | None = None
+        for mend in (False, True) if repair else (False,):
+            if call is not None:
+                reply = parse_arguments(call.arguments, repair=mend)
+                if reply.object is not None:
+                    return reply
+                first = first or reply
+            reply = parse_reply(content, repair=mend)
+            if reply.object is not None:
+                return reply
+            first = first or reply
+        assert first is not None
+        return first
+
+    def _choice(self, chunk: object) -> dict[str, Any] | None:
+        """Take what stands beside the choices; return the first choice, if there is one.
+
+        Usage and content-filter chunks have no choices (TRAPS B3).
+        """
+        if not isinstance(chunk, dict):
+            self.error = {"message": f"a chunk is no object: {json.dumps(chunk)[:200]}"}
+            return None
+        if chunk.get("error"):
+            self.error = _error(chunk["error"])
+        if isinstance(usage := chunk.get("usage"), dict):
+            self.usage = usage
+        for choice in _dicts(chunk.get("choices")):
+            if not choice.get("index"):
+                if reason := choice.get("finish_reason"):
+                    self.finish_reason = str(reason)
+                return choice
+        return None
+
+    def _take(self, delta: dict[str, Any], *, whole: bool = False) -> Delta:
+        content = delta.get("content")
+        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+        if not isinstance(reasoning, str):
+            reasoning = ""
+        if isinstance(content, list):
+            content, thought = _parts(content)
+            reasoning += thought
+        elif not isinstance(content, str):
+            content = ""
+        if content:
+            self._content.append(content)
+        if reasoning:
+            self._reasoning.append(reasoning)
+        if isinstance(refusal := delta.get("refusal"), str):
+            self.refusal += refusal
+        for fragment in _dicts(delta.get("tool_calls")):
+            self._take_call(fragment, whole=whole)
+        return Delta(content, reasoning)
+
+    def _take_call(self, fragment: dict[str, Any], *, whole: bool) -> None:
+        function = fragment.get("function")
+        if not isinstance(function, dict):
+            function = {}
+        identity = _text(fragment.get("id"))
+        if identity == "null":  # how some proxies write "no id"
+            identity = ""
+        name = _text(function.get("name"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        index = fragment.get("index")
+        if not isinstance(index, int):
+            index = None
+        call = None if whole else self._find(index, identity, name)
+        if call is None:
+            call = _Call()
+            self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        call.id = call.id or identity
+        if name != call.name:
+            call.name += name
+        if isinstance(arguments, str):
+            call.arguments.append(arguments)
+
+    def _find(self, index: int | None, identity: str, name: str) -> _Call | None:
+        """Return the call a fragment goes on with, ``None`` when it begins one.
+
+        The index decides; but some adapters give every call index 0, so another id begins
+        another call, and so does a name after arguments that are already whole.
+        """
+        if index is not None:
+            call = self._by_index.get(index)
+        elif identity:
+            call = next((call for call in self._calls if call.id == identity), None)
+        elif name:
+            return None
+        else:
+            call = self._calls[-1] if self._calls else None
+        if call is None:
+            return None
+        if identity:
+            # An id given late belongs to the call at its index.
+            return call if call.id in ("", identity) else None
+        if name and call.arguments and (name != call.name or call.is_complete()):
+            return None
+        return call
+
+
+def _dicts(value: object) -> Iterable[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _parts(parts: list[Any]) -> tuple[str, str]:
+    """Join the text of content parts, and apart from it the text of thinking parts."""
+    content: list[str] = []
+    thought: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            content.append(part)
+        elif isinstance(part, dict):
+            if isinstance(thinking := part.get("thinking"), list):
+                thought += [_text(item.get("text")) for item in _dicts(thinking)]
+            elif part.get("type") in ("thinking", "reasoning"):
+                thought.append(_text(thinking) or _text(part.get("text")))
+            elif part.get("type") in ("text", "output_text", None):
+                content.append(_text(part.get("text")))
+    return "".join(content), "".join(thought)
+
+
+def _error(value: object) -> dict[str, Any]:
+    """Return an error as an object with a message, whatever shape the endpoint chose."""
+    if isinstance(value, dict):
+        return {**value, "message": _text(value.get("message")) or json.dumps(value)[:200]}
+    return {"message": value if isinstance(value, str) else json.dumps(value)[:200]}
