@@ -10,8 +10,7 @@ import base64
 import binascii
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -170,71 +169,78 @@ def callback_output_from(value: object) -> CallbackOutput | None:
             return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallbackHandler:
-    """The hooks of one observer, each optional, sync or async; results are ignored.
+Hook = Callable[[T], Awaitable[object] | object]
+"""A function called with what happened, sync or async; what it returns is ignored."""
 
-    Each is given the tool's name and what happened. The stream of ``on_end_with_stream`` is
-    the handler's own: reading it, or not, touches no one else.
-    """
-
-    on_start: Callable[[str, CallbackInput], Awaitable[None] | None] | None = None
-    on_end: Callable[[str, CallbackOutput], Awaitable[None] | None] | None = None
-    on_end_with_stream: (
-        Callable[[str, AsyncIterator[CallbackOutput]], Awaitable[None] | None] | None
-    ) = None
-    on_error: Callable[[str, Exception], Awaitable[None] | None] | None = None
+OutputStream = AsyncIterator[CallbackOutput]
 
 
 class CallbackHandlers:
-    """Handlers called in the order they were registered.
+    """Hooks into tool runs, called in the order they were registered.
 
-    A hook that raises is logged and changes nothing; cancellation passes.
+    A hook that raises is logged and changes nothing; cancellation passes. The ``on_…``
+    methods register a hook and give it back, so they work as decorators.
     """
 
-    __slots__ = ("_handlers",)
+    __slots__ = ("_end", "_end_with_stream", "_error", "_start")
 
-    def __init__(self, handlers: Iterable[CallbackHandler] = ()) -> None:
-        self._handlers = list(handlers)
+    def __init__(self) -> None:
+        self._start: list[Hook[CallbackInput]] = []
+        self._end: list[Hook[CallbackOutput]] = []
+        self._end_with_stream: list[Hook[OutputStream]] = []
+        self._error: list[Hook[Exception]] = []
 
-    def register(self, handler: CallbackHandler) -> None:
-        """Add a handler after those that are there."""
-        self._handlers.append(handler)
+    def on_start(self, hook: Hook[CallbackInput]) -> Hook[CallbackInput]:
+        """Call ``hook`` before a tool runs."""
+        self._start.append(hook)
+        return hook
 
-    async def start(self, tool: str, value: CallbackInput) -> None:
-        """Say that ``tool`` is about to run."""
-        for handler in tuple(self._handlers):
-            await _fire(handler.on_start, tool, value)
+    def on_end(self, hook: Hook[CallbackOutput]) -> Hook[CallbackOutput]:
+        """Call ``hook`` with the output a tool gave in one piece."""
+        self._end.append(hook)
+        return hook
 
-    async def end(self, tool: str, value: CallbackOutput) -> None:
-        """Say that ``tool`` gave its output in one piece."""
-        for handler in tuple(self._handlers):
-            await _fire(handler.on_end, tool, value)
+    def on_end_with_stream(self, hook: Hook[OutputStream]) -> Hook[OutputStream]:
+        """Call ``hook`` with the pieces a tool gave, a stream of its own to read or leave."""
+        self._end_with_stream.append(hook)
+        return hook
 
-    async def end_with_stream(self, tool: str, values: Sequence[CallbackOutput]) -> None:
-        """Say that ``tool`` gave its output in pieces, all of which have arrived."""
-        for handler in tuple(self._handlers):
-            await _fire(handler.on_end_with_stream, tool, _stream(tuple(values)))
+    def on_error(self, hook: Hook[Exception]) -> Hook[Exception]:
+        """Call ``hook`` with the error a tool ended with."""
+        self._error.append(hook)
+        return hook
 
-    async def error(self, tool: str, error: Exception) -> None:
-        """Say that ``tool`` failed."""
-        for handler in tuple(self._handlers):
-            await _fire(handler.on_error, tool, error)
+    async def start(self, value: CallbackInput) -> None:
+        """Say that a tool is about to run."""
+        for hook in tuple(self._start):
+            await _fire(hook, value)
+
+    async def end(self, value: CallbackOutput) -> None:
+        """Say that a tool gave its output in one piece."""
+        for hook in tuple(self._end):
+            await _fire(hook, value)
+
+    async def end_with_stream(self, pieces: Sequence[CallbackOutput]) -> None:
+        """Say that a tool gave its output in pieces, all of which have arrived."""
+        kept = tuple(pieces)
+        for hook in tuple(self._end_with_stream):
+            await _fire(hook, _stream(kept))
+
+    async def error(self, error: Exception) -> None:
+        """Say that a tool failed."""
+        for hook in tuple(self._error):
+            await _fire(hook, error)
 
 
-async def _fire(
-    hook: Callable[[str, T], Awaitable[None] | None] | None, tool: str, value: T
-) -> None:
-    if hook is None:
-        return
+async def _fire(hook: Hook[T], value: T) -> None:
     try:
-        result = hook(tool, value)
+        result = hook(value)
         if inspect.isawaitable(result):
             await result
     except Exception:
-        logger.exception("callback %r of tool %r raised; the run goes on", hook, tool)
+        logger.exception("callback %r raised; the run goes on", hook)
 
 
-async def _stream(values: tuple[CallbackOutput, ...]) -> AsyncIterator[CallbackOutput]:
-    for value in values:
-        yield value
+async def _stream(pieces: tuple[CallbackOutput, ...]) -> OutputStream:
+    for piece in pieces:
+        yield piece

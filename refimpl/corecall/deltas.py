@@ -11,11 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from corecall.jsontext import loads
 from corecall.reply import ParsedReply, parse_arguments, parse_reply
-from corecall.sse import ServerEvent
-
-DONE = "[DONE]"
 
 
 class Delta(NamedTuple):
@@ -53,13 +49,12 @@ class _Call:
 
 
 class Completion:
-    """One response, growing by :meth:`add` or :meth:`add_event`.
+    """One response, growing by :meth:`add`.
 
     Attributes:
         finish_reason: as the endpoint says, ``None`` until it does.
         usage: the last usage object seen, untouched.
         refusal: text of a refusal, ``""`` when the model did not refuse.
-        done: the stream said ``[DONE]``.
         error: the error object sent inside the response, always with a ``message``.
     """
 
@@ -68,7 +63,6 @@ class Completion:
         "_calls",
         "_content",
         "_reasoning",
-        "done",
         "error",
         "finish_reason",
         "refusal",
@@ -79,7 +73,6 @@ class Completion:
         self.finish_reason: str | None = None
         self.usage: dict[str, Any] | None = None
         self.refusal = ""
-        self.done = False
         self.error: dict[str, Any] | None = None
         self._content: list[str] = []
         self._reasoning: list[str] = []
@@ -96,7 +89,6 @@ class Completion:
             completion._take(message, whole=True)
         elif completion.error is None:
             completion.error = {"message": "the response holds no message"}
-        completion.done = True
         return completion
 
     @property
@@ -113,30 +105,6 @@ class Completion:
     def tool_calls(self) -> list[ToolCall]:
         """The calls in the order they began."""
         return [ToolCall(call.id, call.name, "".join(call.arguments)) for call in self._calls]
-
-    @property
-    def complete(self) -> bool:
-        """Whether the response came to its end: a finish reason or ``[DONE]``, and no error."""
-        return self.error is None and (self.done or self.finish_reason is not None)
-
-    def add_event(self, event: ServerEvent) -> Delta:
-        """Take a server-sent event: a chunk, ``[DONE]`` or an error. Never raises."""
-        data = event.data
-        if data.strip() == DONE:
-            self.done = True
-            return _NOTHING
-        try:
-            chunk = loads(data)
-        except ValueError as error:
-            if event.event == "error":
-                self.error = {"message": data}
-            else:
-                self.error = {"message": f"an event is not JSON ({error}): {data[:200]}"}
-            return _NOTHING
-        if event.event == "error":
-            self.error = _error(chunk.get("error", chunk) if isinstance(chunk, dict) else chunk)
-            return _NOTHING
-        return self.add(chunk)
 
     def add(self, chunk: object) -> Delta:
         """Take one streamed chunk and return what it adds."""

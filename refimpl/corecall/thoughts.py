@@ -11,7 +11,7 @@ from typing import NamedTuple
 OPENING = "<think>"
 CLOSING = "</think>"
 _CLOSING = re.compile(CLOSING)
-_MARK = re.compile(r"</?think>|\{")
+_MARK = re.compile(r"<think>|\{")
 
 
 class Split(NamedTuple):
@@ -25,21 +25,20 @@ class ThoughtSplitter:
     """Splits the deltas of one reply; a tag may be cut between deltas anywhere.
 
     Only the exact tags count, and only until the answer opens a brace: from there on a tag
-    may stand in a JSON string, and everything is content. Apart from the tags no character
-    is lost, and within each kind the order stays.
+    may stand in a JSON string, and everything is content. So is a closing tag that closes
+    nothing; :mod:`corecall.reply` needs it to tell that what came before was a thought.
+    Apart from the tags that count no character is lost, and within each kind order stays.
 
     Args:
-        inside: the reply begins inside a thought, since the prompt template has opened it.
+        inside: the reply begins inside a thought, since the prompt template opened it.
     """
 
-    __slots__ = ("_answering", "_held", "_inside", "unopened")
+    __slots__ = ("_answering", "_held", "_inside")
 
     def __init__(self, *, inside: bool = False) -> None:
         self._inside = inside
         self._answering = False
         self._held = ""
-        self.unopened = False
-        """A thought ended that had not begun: content handed out before was the thought."""
 
     def feed(self, text: str) -> Split:
         """Take one delta. What may be the beginning of a tag is held back."""
@@ -56,16 +55,12 @@ class ThoughtSplitter:
                 pieces.append(text[position:end])
                 return Split("".join(thought), "".join(content))
             pieces.append(text[position : mark.start()])
-            position = mark.end()
-            match mark[0]:
-                case "{":
-                    self._answering = True
-                    position = mark.start()
-                case "<think>":
-                    self._inside = True
-                case _:
-                    self.unopened = self.unopened or not self._inside
-                    self._inside = False
+            if mark[0] == "{":
+                self._answering = True
+                position = mark.start()
+            else:
+                self._inside = not self._inside
+                position = mark.end()
         content.append(text[position:])
         return Split("".join(thought), "".join(content))
 
@@ -75,10 +70,10 @@ class ThoughtSplitter:
         return Split(held, "") if self._inside else Split("", held)
 
     def _hold(self, text: str, start: int) -> int:
-        """Keep the longest end of ``text`` that begins a tag; return where it begins."""
-        for length in range(min(len(CLOSING) - 1, len(text) - start), 0, -1):
-            end = text[-length:]
-            if CLOSING.startswith(end) or (OPENING.startswith(end) and not self._inside):
-                self._held = end
+        """Keep the longest end of ``text`` that begins the next tag; return where it begins."""
+        tag = CLOSING if self._inside else OPENING
+        for length in range(min(len(tag) - 1, len(text) - start), 0, -1):
+            if tag.startswith(text[-length:]):
+                self._held = text[-length:]
                 return len(text) - length
         return len(text)
