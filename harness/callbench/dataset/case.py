@@ -1,0 +1,76 @@
+"""One case of a dataset as frozen values: what is asked, what is known, what is right.
+
+The file format is documented in ``case.schema.json`` beside this module; ``loader.py`` reads
+and checks it. Values inside ``schema``, ``data``, ``expected`` and ``output_data`` are plain JSON
+and are never mutated by the harness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+MatchKind = Literal["exact", "text", "set"]
+"""How two values are compared: as JSON values, with text folding, or as a list without order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The tool whose arguments are to be filled."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An earlier step of the task and what it put out."""
+
+    step_id: str
+    output_data: dict[str, Any]
+    step_name: str = ""
+    step_description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """What counts as right at one pointer beside the expected value.
+
+    ``match`` is ``None`` when the case leaves it to the slot's schema: ``text`` for a free
+    string, ``exact`` for everything else.
+    """
+
+    values: tuple[Any, ...] = ()
+    match: MatchKind | None = None
+    may_omit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case.
+
+    ``conversation`` holds ``{"role", "content"}`` records, oldest first. ``data`` is what is
+    already known. ``now`` is local time without a zone. ``expected`` is the preferred answer,
+    ``accept`` adds to it per RFC 6901 pointer, ``unfillable`` lists the pointers that nothing in
+    the case supports. ``cluster`` is the dialogue the case was cut from. ``line`` is its line in
+    the file it came from, 1 being the first.
+    """
+
+    id: str
+    lang: Literal["en", "zh"]
+    tool: Tool
+    schema: dict[str, Any]
+    question: str
+    expected: dict[str, Any]
+    conversation: tuple[dict[str, str], ...] = ()
+    facts: tuple[str, ...] = ()
+    summary: str = ""
+    steps: tuple[Step, ...] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+    now: datetime | None = None
+    accept: dict[str, Accept] = field(default_factory=dict)
+    unfillable: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    cluster: str = ""
+    line: int = 0

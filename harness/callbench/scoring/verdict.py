@@ -1,0 +1,334 @@
+"""The verdict on every slot of a case, and on the case.
+
+Each slot gets exactly one verdict, whatever happened to the others (TRAPS D6). What the verdicts
+count for is DESIGN §4 "Scores": true positive = correct; false positive = wrong value, wrong type,
+hallucinated or undeclared; false negative = wrong or missing; the rest counts in neither.
+
+Policy where a rule must be chosen:
+
+* Absent, ``null`` and ``""`` are three different things (TRAPS D13).
+* A schema default given explicitly equals the slot left out, either way round; the rung then says
+  ``default``, which is not strict (TRAPS D4). It does not excuse a slot that must be there.
+* What is given in the case's ``data`` and kept is ``known`` and not scored; changed or dropped, it
+  is scored like any other slot.
+* Of a value that broke its slot's schema and was not merged, the slot is ``wrong_type`` or
+  ``wrong_value``, not also ``missing``; where nothing was expected it is ``hallucinated``.
+* An unparsed reply is no abstention (TRAPS D9): expected slots are ``missing`` and slots to be left
+  open get no verdict. A provider error judges nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from callbench.dataset.case import Case
+from callbench.dataset.declared import Declared
+from callbench.dataset.processors import processor_for
+from callbench.dataset.slots import (
+    ABSENT,
+    Blocked,
+    Path,
+    ancestors,
+    beneath,
+    flatten,
+    lookup,
+    related,
+    resolve,
+    to_pointer,
+)
+from callbench.scoring.compare import equal
+from callbench.scoring.matching import Matcher, Settled, settle
+from callbench.scoring.outcome import Outcome, Status
+
+SCORER_VERSION = 1
+"""Raised whenever a score may come out differently for the same prediction."""
+
+TRUE_POSITIVE = frozenset({"correct"})
+FALSE_POSITIVE = frozenset({"wrong_value", "wrong_type", "hallucinated", "undeclared"})
+FALSE_NEGATIVE = frozenset({"wrong_value", "wrong_type", "missing"})
+_RIGHT = frozenset({"correct", "correctly_omitted", "known"})
+_STRICT_RUNGS = frozenset({"json", "number", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class SlotScore:
+    """The verdict on one slot.
+
+    ``rung`` says on which rung a right value matched (``json``, ``number``, ``text``, ``set``,
+    ``default``), ``stage`` which stage gave the value. ``expected`` and ``got`` are ``ABSENT`` where
+    there is no value.
+    """
+
+    pointer: str
+    verdict: str
+    type: str
+    required: bool
+    expected: Any = ABSENT
+    got: Any = ABSENT
+    rung: str = ""
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScore:
+    """The verdict on one case. The flags are ``None`` for a provider error, which has none.
+
+    ``exact``: every slot right and nothing made up, as the case declares equality.
+    ``exact_strict``: the same under JSON equality, numbers by value, without repair of the reply.
+    ``schema_valid``: the argument object satisfies the tool's schema; it does not when a required
+    slot was rightly left open.
+    """
+
+    status: Status
+    exact: bool | None
+    exact_strict: bool | None
+    schema_valid: bool | None
+    repaired: bool = False
+    slots: tuple[SlotScore, ...] = ()
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """True positives, false positives and false negatives over the slots."""
+        verdicts = [slot.verdict for slot in self.slots]
+        return (
+            sum(verdict in TRUE_POSITIVE for verdict in verdicts),
+            sum(verdict in FALSE_POSITIVE for verdict in verdicts),
+            sum(verdict in FALSE_NEGATIVE for verdict in verdicts),
+        )
+
+
+def score_case(case: Case, outcome: Outcome) -> CaseScore:
+    """Judge what a system did with a case. Neither is mutated."""
+    if outcome.status == "provider_error":
+        return CaseScore("provider_error", None, None, None)
+    parsed = outcome.status == "ok"
+    # With nothing to ask the result is empty by contract; the arguments are then what was known.
+    given = outcome.slot_data if parsed and (outcome.asked or outcome.slot_data) else case.data
+    declared = Declared(case.schema)
+    matcher = Matcher(case, declared)
+    judge = _Judge(case, matcher, settle(matcher, given, outcome))
+    slots = tuple(judge.run())
+    exact = parsed and all(slot.verdict in _RIGHT for slot in slots)
+    return CaseScore(
+        status=outcome.status,
+        exact=exact,
+        exact_strict=(
+            exact and not outcome.repaired and all(slot.rung in _STRICT_RUNGS for slot in slots)
+        ),
+        schema_valid=parsed and processor_for(case.schema).is_valid(given),
+        repaired=outcome.repaired,
+        slots=slots,
+    )
+
+
+@dataclass(slots=True)
+class _Judge:
+    """Walks one case once; lives for one call of :func:`score_case`."""
+
+    case: Case
+    matcher: Matcher
+    settled: Settled
+    parsed: bool = field(init=False)
+    asked: bool = field(init=False)
+    known: dict[Path, Any] = field(init=False)
+    rejected: dict[str, Any] = field(init=False)
+    spent: set[str] = field(init=False, default_factory=set)
+    """Rejections that some slot's verdict already accounts for."""
+
+    def __post_init__(self) -> None:
+        outcome = self.settled.outcome
+        self.parsed = outcome.status == "ok"
+        self.asked = outcome.asked
+        self.known = flatten(self.case.data)
+        # A pointer refused in both stages is one slot; the last value stands.
+        self.rejected = {place: value for place, value, _ in outcome.rejected}
+
+    def run(self) -> list[SlotScore]:
+        """Return the verdicts: expected slots, then what came beside them, then open slots."""
+        expected = flatten(self.settled.expected)
+        slots = [self._expected(path, value) for path, value in expected.items()]
+        slots += self._extras(expected)
+        if self.parsed:
+            slots += self._refused()
+            slots += self._left_open(slots)
+        return slots
+
+    def _score(
+        self,
+        path: Path,
+        verdict: str,
+        expected: Any = ABSENT,
+        got: Any = ABSENT,
+        rung: str = "",
+    ) -> SlotScore:
+        declared = self.matcher.declared
+        place = to_pointer(path)
+        moved = any(beneath(place, other) for other in self.settled.reordered)
+        if moved and verdict == "correct" and rung != "default":
+            rung = "set"
+        return SlotScore(
+            pointer=place,
+            verdict=verdict,
+            type=declared.slot_type(path, got if expected is ABSENT else expected),
+            required=declared.required(path),
+            expected=expected,
+            got=got,
+            rung=rung,
+            stage="" if got is ABSENT else self._stage(place),
+        )
+
+    def _stage(self, place: str) -> str:
+        filled_by = self.settled.outcome.filled_by
+        if not filled_by:
+            return ""
+        for at in (place, *ancestors(place)):
+            if at in filled_by:
+                return "" if filled_by[at] == "known" else filled_by[at]
+        for at, stage in filled_by.items():
+            if beneath(at, place):
+                return "" if stage == "known" else stage
+        return ""
+
+    # -- slots the case expects ---------------------------------------------------------------
+
+    def _expected(self, path: Path, wanted: Any) -> SlotScore:
+        given = path in self.known and equal(wanted, self.known[path]) is not None
+        if given and not self.parsed:
+            return self._score(path, "known", wanted, self.known[path])
+        got = lookup(self.settled.given, path)
+        if isinstance(got, Blocked):
+            return self._wrong(path, wanted, got.value, at=got.path)
+        if got is ABSENT:
+            return self._absent(path, wanted)
+        if given and equal(wanted, got) is not None:
+            return self._score(path, "known", wanted, got)
+        if wanted == {} and isinstance(got, dict):
+            # The object is there; what stands in it is judged member by member.
+            return self._score(path, "correct", wanted, got, "json")
+        rung = self.matcher.at(path, wanted, got)
+        if rung is None:
+            return self._wrong(path, wanted, got, at=path)
+        return self._score(path, "correct", wanted, got, rung.label)
+
+    def _wrong(self, path: Path, wanted: Any, got: Any, *, at: Path) -> SlotScore:
+        admitted = self.matcher.declared.admits_type(at, got)
+        return self._score(path, "wrong_value" if admitted else "wrong_type", wanted, got)
+
+    def _absent(self, path: Path, wanted: Any) -> SlotScore:
+        if not self.parsed:
+            return self._score(path, "missing", wanted)
+        place = to_pointer(path)
+        refused = self._refusal(path, place)
+        if refused is not None:
+            return self._wrong(path, wanted, refused[1], at=refused[0])
+        accept = self.case.accept.get(place)
+        if accept is not None and accept.may_omit:
+            return self._score(path, "correctly_omitted", wanted)
+        if self._default_stands_for(path, wanted):
+            verdict = "correct" if self.asked else "correctly_omitted"
+            return self._score(path, verdict, wanted, rung="default")
+        return self._score(path, "missing" if self.asked else "not_asked", wanted)
+
+    def _default_stands_for(self, path: Path, value: Any) -> bool:
+        default = self.matcher.declared.default(path)
+        if default is ABSENT or self.matcher.at(path, value, default) is None:
+            return False
+        parent, key = path[:-1], path[-1]
+        there = lookup(self.settled.given, parent) if parent else self.settled.given
+        must = isinstance(key, str) and self.matcher.declared.requires(parent, key)
+        return not (must and isinstance(there, dict))
+
+    def _refusal(self, path: Path, place: str) -> tuple[Path, Any] | None:
+        """Return where and what was refused for a slot that was not filled."""
+        for at, value in self.rejected.items():
+            if beneath(at, place):
+                self.spent.add(at)
+                inner = at[len(place) :].count("/")
+                # An item of a list: the list as a whole was given, of the right type.
+                return (path, [value]) if inner else (path, value)
+            if beneath(place, at):
+                above = path[: at.count("/")]
+                found = lookup(value, path[len(above) :])
+                if isinstance(found, Blocked):
+                    self.spent.add(at)
+                    return ((*above, *found.path), found.value)
+                if found is not ABSENT:
+                    self.spent.add(at)
+                    return (path, found)
+        return None
+
+    # -- slots the case does not expect ---------------------------------------------------------
+
+    def _extras(self, expected: dict[Path, Any]) -> list[SlotScore]:
+        if not self.parsed:
+            return []
+        within = {path[:depth] for path in expected for depth in range(1, len(path) + 1)}
+        slots = []
+        for path, got in flatten(self.settled.given).items():
+            above = next((path[:n] for n in range(1, len(path)) if path[:n] in expected), None)
+            if path in within or (above is not None and expected[above] != {}):
+                continue  # judged with the expected slot that it is, holds or stands in
+            if path in self.known and equal(self.known[path], got) is not None:
+                slots.append(self._score(path, "known", got=got))
+            elif not (got == {} and self._open_beneath(path)):
+                slots.append(self._extra(path, got))
+        return slots
+
+    def _open_beneath(self, path: Path) -> bool:
+        """Say whether this object had to be empty: what belongs in it is to be left open."""
+        place = to_pointer(path)
+        return any(beneath(at, place) and at != place for at in self.case.unfillable)
+
+    def _extra(self, path: Path, got: Any) -> SlotScore:
+        place = to_pointer(path)
+        if any(beneath(place, at) for at in self.case.unfillable):
+            return self._score(path, "hallucinated", got=got)
+        accept = self.case.accept.get(place)
+        if accept is not None and accept.values:
+            first = accept.values[0]
+            rung = self.matcher.at(path, first, got)
+            if rung is not None:
+                return self._score(path, "correct", first, got, rung.label)
+        default = self.matcher.declared.default(path)
+        if default is not ABSENT and self.matcher.at(path, default, got) is not None:
+            return self._score(path, "correctly_omitted", got=got, rung="default")
+        return self._score(path, "hallucinated", got=got)
+
+    def _refused(self) -> list[SlotScore]:
+        """Judge the values that were not merged and that no expected slot accounts for."""
+        slots = []
+        for place, value in self.rejected.items():
+            superseded = resolve(self.settled.given, place) is not None
+            if place not in self.spent and not superseded:
+                slots.append(self._made_up(place, value, "hallucinated"))
+        undeclared = dict(self.settled.outcome.undeclared)
+        slots += [self._made_up(place, value, "undeclared") for place, value in undeclared.items()]
+        return slots
+
+    def _made_up(self, place: str, value: Any, verdict: str) -> SlotScore:
+        path = self.matcher.declared.path(place)
+        return SlotScore(
+            pointer=place,
+            verdict=verdict,
+            type=self.matcher.declared.slot_type(path, value),
+            required=self.matcher.declared.required(path),
+            got=value,
+        )
+
+    def _left_open(self, slots: list[SlotScore]) -> list[SlotScore]:
+        filled = [slot.pointer for slot in slots if slot.verdict == "hallucinated"]
+        declared = self.matcher.declared
+        open_slots = []
+        for place in self.case.unfillable:
+            if not any(related(place, other) for other in filled):
+                path = declared.path(place)
+                open_slots.append(
+                    SlotScore(
+                        pointer=place,
+                        verdict="correctly_omitted",
+                        type=declared.slot_type(path, None),
+                        required=declared.required(path),
+                    )
+                )
+        return open_slots
