@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -13,7 +14,6 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-import orjson
 from pydantic import BaseModel, Field
 
 from .callbacks import CallbackHandlers, CallbackInput, CallbackOutput
@@ -120,28 +120,21 @@ class StepExecutor:
                 if self.remaining_schema:
                     self.status = StepStatus.PARAM
                     return self.status
-            extra = {"name": call.name, "description": call.description}
             started = True
-            await self.callbacks.start(
-                CallbackInput(
-                    arguments_in_json=orjson.dumps(self.input, default=str).decode(),
-                    extra=extra,
-                )
-            )
+            arguments = CallbackInput(arguments_in_json=_json(self.input))
+            await self.callbacks.start(call.name, arguments)
             async with aclosing(call.exec(self, self.input)) as chunks:
                 async for chunk in chunks:
                     await self._emit(call, chunk)
-            await self.callbacks.end(
-                CallbackOutput(
-                    response="".join(c.content for c in self.chunks if isinstance(c.content, str)),
-                    extra=extra,
-                )
-            )
+            texts = [c.content if isinstance(c.content, str) else _json(c.content) for c in self.chunks]
+            await self.callbacks.end(call.name, CallbackOutput(response="".join(texts)))
+            pieces = [CallbackOutput(response=text) for text in texts]
+            await self.callbacks.end_with_stream(call.name, pieces)
         except CallError as error:
             logger.error("call %s failed: %s", call.name, error)
             self.status = StepStatus.ERROR
             if started:
-                await self.callbacks.error(error)
+                await self.callbacks.error(call.name, error)
             content = {"message": error.message, "data": error.data}
             await self._emit(call, CallOutputChunk(type=CallOutputType.ERROR, content=content))
             return self.status
@@ -171,6 +164,10 @@ class StepExecutor:
             result = self.sink(chunk)
             if inspect.isawaitable(result):
                 await result
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def deep_merge(base: dict[str, Any], update: dict[str, Any]) -> dict[str, Any]:

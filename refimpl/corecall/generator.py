@@ -64,8 +64,7 @@ class JsonGenerator:
             turns = _told(turns, schema)
         for trial in range(self._trials):
             completion = await self._ask(turns, params)
-            answer = _answer(completion, tool_name(schema))
-            parsed = reply.parse_reply(answer)
+            parsed = completion.parsed(tool_name(schema))
             given = processor.process_json(parsed.object) if parsed.object is not None else {}
             if parsed.object is not None and processor.is_valid(given):
                 return given
@@ -74,12 +73,14 @@ class JsonGenerator:
             reason = parsed.problem or _reason(processor, given)
             if trial + 1 < self._trials:
                 turns += [
-                    {"role": "assistant", "content": answer or "{}"},
+                    {"role": "assistant", "content": _shown(completion)},
                     {"role": "user", "content": _again(reason, messages)},
                 ]
         reason = parsed.problem or _reason(processor, given)
         raise GenerationError(
-            f"the function model gave no valid object: {reason}", answer=answer, partial=given
+            f"the function model gave no valid object: {reason}",
+            answer=_shown(completion),
+            partial=given,
         )
 
     def _params(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -148,13 +149,10 @@ def _admits_null(schema: Any) -> bool:
     return any(_admits_null(option) for option in schema.get("anyOf", []))
 
 
-def _answer(completion: Completion, wanted: str) -> str:
-    """Return the arguments of the first call of the wanted tool if an object, else the text."""
-    calls = completion.tool_calls
-    for call in [c for c in calls if c.name == wanted] or calls:
-        if reply.parse_reply(call.arguments).object is not None:
-            return call.arguments
-    return completion.content
+def _shown(completion: Completion) -> str:
+    """Return what the model said, as an assistant turn can repeat it; never empty."""
+    arguments = [call.arguments for call in completion.tool_calls]
+    return completion.content or "\n".join(arguments) or "{}"
 
 
 def _reason(processor: SlotProcessor, given: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ import orjson
 
 from .core import Function, Message, Reasoning
 from .deltas import Completion, Delta
-from .generator import FunctionMode, JsonGenerator
+from .generator import FunctionMode, JsonGenerator, response_format
 from .sse import SSEDecoder
 from .thoughts import ThoughtSplitter
 from .types import CallError
@@ -170,15 +170,15 @@ class ChatClient:
             content = await response.aread()
         except httpx2.TransportError as error:
             raise self._error(_describe(error), status=response.status_code) from error
+        status = response.status_code
         try:
-            return Completion.from_message(orjson.loads(content))
+            completion = Completion.from_message(orjson.loads(content))
         except ValueError as error:
             text = content.decode("utf-8", "replace")
-            raise self._error(
-                f"HTTP {response.status_code} with a body that is no chat completion "
-                f"({error}): {text}",
-                status=response.status_code,
-            ) from error
+            raise self._error(f"HTTP {status}, not JSON ({error}): {text}", status=status) from error
+        if completion.error is not None:
+            raise self._error(f"HTTP {status}: {completion.error['message']}", status=status)
+        return completion
 
     async def _events(
         self, response: httpx2.Response, completion: Completion
@@ -188,26 +188,20 @@ class ChatClient:
             async with aclosing(response.aiter_raw()) as chunks:
                 async for chunk in chunks:
                     for event in decoder.feed(chunk):
-                        if event.data == "[DONE]":
+                        delta = completion.add_event(event)
+                        if completion.error is not None:
+                            raise self._cut(completion.error["message"], completion)
+                        if completion.done:
                             return
-                        delta = self._delta(event.data, event.event, completion)
-                        if delta is not None:
-                            yield delta
+                        yield delta
         except httpx2.TransportError as error:
             raise self._cut(_describe(error), completion) from error
-        if decoder.close():
-            raise self._cut("the stream ended in the middle of an event", completion)
-        if completion.finish_reason is None:
+        if (rest := decoder.close()) is not None:  # some servers spare the last blank line
+            yield completion.add_event(rest)
+            if completion.error is not None:
+                raise self._cut("the stream ended in the middle of an event", completion)
+        if not completion.complete:
             raise self._cut("the stream ended before the reply was finished", completion)
-
-    def _delta(self, data: str, kind: str, completion: Completion) -> Delta | None:
-        try:
-            chunk = orjson.loads(data)
-        except ValueError as error:
-            raise self._cut(f"an event that is not JSON: {data}", completion) from error
-        if kind == "error" or not isinstance(chunk, dict) or chunk.get("error"):
-            raise self._cut(f"the server reported an error: {data}", completion)
-        return completion.add(chunk)
 
     def _cut(self, reason: str, completion: Completion) -> TransportError:
         arguments = [call.arguments for call in completion.tool_calls]
@@ -276,10 +270,7 @@ class ReasoningModel:
         if temperature is not None:
             params["temperature"] = temperature
         if response_schema is not None and self.reply_mode == "json_schema":
-            params["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "arguments", "schema": response_schema},
-            }
+            params["response_format"] = response_format(response_schema, response_schema)
         elif response_schema is not None and self.reply_mode == "json_object":
             params["response_format"] = {"type": "json_object"}
         splitter = ThoughtSplitter()

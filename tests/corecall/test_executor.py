@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
-from corecall.callbacks import CallbackHandlers
+from corecall.callbacks import CallbackHandler, CallbackOutput
 from corecall.core import CoreCall, DataBase
 from corecall.executor import StepExecutor, StepStatus, deep_merge
 from corecall.types import (
@@ -154,25 +154,46 @@ class TestFilling:
 
 
 class TestCallbacks:
-    async def test_start_has_the_arguments_and_end_the_text(self) -> None:
-        seen: list[tuple[str, Any]] = []
-        handlers = CallbackHandlers()
-        handlers.on_start(lambda given: seen.append(("start", given)))
-        handlers.on_end(lambda given: seen.append(("end", given)))
+    """Executing a Call fires the handlers (DESIGN §3.6)."""
+
+    async def test_start_has_the_arguments_and_end_the_output(self) -> None:
+        seen: list[tuple[str, str]] = []
+
+        async def on_stream(tool: str, pieces: AsyncIterator[CallbackOutput]) -> None:
+            seen.extend([("piece", piece.response) async for piece in pieces])
+
+        handler = CallbackHandler(
+            on_start=lambda tool, given: seen.append((tool, given.arguments_in_json)),
+            on_end=lambda tool, given: seen.append((tool, given.response)),
+            on_end_with_stream=on_stream,
+        )
         runner = executor()
-        runner.callbacks = handlers
+        runner.callbacks.register(handler)
         await run(runner)
-        assert [name for name, _ in seen] == ["start", "end"]
-        assert json.loads(seen[0][1].arguments_in_json) == {"guest": {"name": "Ida"}}
-        assert seen[1][1].response == "booked "
+        data = '{"input": {"guest": {"name": "Ida"}}}'
+        assert seen == [
+            ("book", '{"guest": {"name": "Ida"}}'),
+            ("book", f"booked {data}"),
+            ("piece", "booked "),
+            ("piece", data),
+        ]
 
     async def test_error(self) -> None:
-        seen: list[Any] = []
+        seen: list[tuple[str, Exception]] = []
         runner = executor()
-        runner.callbacks.on_error(seen.append)
+        runner.callbacks.register(CallbackHandler(on_error=lambda *given: seen.append(given)))
         error = CallError("x")
         await run(runner, error=error)
-        assert seen == [error]
+        assert seen == [("book", error)]
+
+    async def test_a_call_that_did_not_execute_fires_nothing(self) -> None:
+        seen: list[Any] = []
+        runner = executor(Pair(FakeReasoning([["{}"]]), FakeFunction([{}])))
+        runner.callbacks.register(
+            CallbackHandler(on_start=lambda *g: seen.append(g), on_error=lambda *g: seen.append(g))
+        )
+        await run(runner, enable_filling=True)
+        assert seen == []
 
 
 def test_a15_deep_merge_keeps_siblings_and_its_arguments() -> None:

@@ -67,9 +67,11 @@ class TestToolCalls:
         calls = [call('{"city": "Rome"}', "other"), call('{"city": "Oslo"}'), call('{"city": "X"}')]
         assert await generate(Server(message(None, tool_calls=calls)), "tools") == {"city": "Oslo"}
 
-    async def test_a_wrong_name_alone_is_taken(self) -> None:
-        calls = [call('{"city": "Oslo"}', "bookHotel")]
-        assert await generate(Server(message(None, tool_calls=calls)), "tools") == {"city": "Oslo"}
+    async def test_a_call_of_another_tool_is_a_bad_answer_that_is_shown(self) -> None:
+        wrong = message(None, tool_calls=[call('{"city": "Rome"}', "other")])
+        server = Server(wrong, message(None, tool_calls=[call('{"city": "Oslo"}')]))
+        assert await generate(server, "tools") == {"city": "Oslo"}
+        assert server.bodies[1]["messages"][1]["content"] == '{"city": "Rome"}'
 
     async def test_arguments_that_are_no_object_fall_back_to_the_text(self) -> None:
         answer = message('{"city": "Oslo"}', tool_calls=[call("[]")])
