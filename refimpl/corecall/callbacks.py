@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from corecall.reply import parse_arguments
+from .reply import parse_arguments
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from corecall.reply import ParsedReply, parse_arguments, parse_reply
+from .reply import ParsedReply, parse_arguments, parse_reply
 
 
 class Delta(NamedTuple):

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, Final
 
-from corecall.jsontext import MAX_DEPTH, STRING, loads
+from .jsontext import MAX_DEPTH, STRING, loads
 
 TRAILING_COMMA: Final = "trailing comma"
 SINGLE_QUOTES: Final = "single quotes"
@@ -19,6 +19,7 @@ CURLY_QUOTES: Final = "curly quotes"
 PYTHON_LITERAL: Final = "Python literal"
 BARE_KEY: Final = "unquoted key"
 BARE_VALUE: Final = "unquoted value"
+ESCAPED_APOSTROPHE: Final = "escaped apostrophe"
 CONTROL_CHARACTER: Final = "control character in string"
 MISSING_BRACKET: Final = "missing closing bracket"
 
@@ -152,6 +153,7 @@ class _Repairer:
         """Write one character of a string body the way JSON has it."""
         mark = found[0]
         if mark == "\\'":
+            self.made[ESCAPED_APOSTROPHE] = None
             return "'"
         if mark[0] == "\\":
             return mark

@@ -22,8 +22,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from corecall.jsontext import BLANK, OPEN_STRING, STRING, duplicate_keys, loads
-from corecall.repair import repair_object
+from .jsontext import BLANK, OPEN_STRING, STRING, duplicate_keys, loads
+from .repair import repair_object
 
 __all__ = ["ParsedReply", "loads", "parse_arguments", "parse_reply", "process_response"]
 
@@ -32,6 +32,10 @@ _IN_TEXT = re.compile(r"[{\[]|</?think>")
 _OBJECT = re.compile(rf"(?:\[{_B})*+\{{{_B}(?:\}}|{STRING}{_B}:)", re.DOTALL)
 _LOOSE_OBJECT = re.compile(rf"\{{{_B}(?:[^\W\d][\w-]*+|'[^'\n]*+'|‘[^‘’\n]*+’|“[^“”\n]*+”){_B}:")
 _STRUCTURE = re.compile(OPEN_STRING + r"|[{}\[\]]|</?think>", re.DOTALL)
+# The same in a Python dict, where an apostrophe begins a string as well.
+_PYTHON_STRUCTURE = re.compile(
+    rf"{OPEN_STRING}|{OPEN_STRING.replace(chr(34), chr(39))}|[{{}}\[\]]|</?think>", re.DOTALL
+)
 _JSON_TOKEN = re.compile(
     rf"[ \t\r\n,:]++|{OPEN_STRING}|[{{}}\[\]]|-?[0-9][0-9.eE+-]*+|true|false|null", re.DOTALL
 )
@@ -148,8 +152,9 @@ def _scan(text: str) -> _Found:
             if not closed:
                 position = _back_to_thought_end(text, start, end)
                 continue
-        elif loose and _LOOSE_OBJECT.match(text, start):
-            end, closed = _balance(text, start)
+        elif loose and (name := _LOOSE_OBJECT.match(text, start)):
+            structure = _PYTHON_STRUCTURE if "'" in name[0] else _STRUCTURE
+            end, closed = _balance(text, start, structure)
             if not closed:
                 # From here on such braces are text: looking for each one's end would make
                 # the scan quadratic.
@@ -179,13 +184,13 @@ def _read(text: str, start: int, found: _Found) -> None:
         found.other = "a JSON array"
 
 
-def _balance(text: str, start: int) -> tuple[int, bool]:
+def _balance(text: str, start: int, structure: re.Pattern[str] = _STRUCTURE) -> tuple[int, bool]:
     """Return the end of the value at ``start`` and whether its brackets closed there.
 
     A thought tag between tokens ends the search: no value holds one.
     """
     depth = 0
-    for token in _STRUCTURE.finditer(text, start):
+    for token in structure.finditer(text, start):
         match text[token.start()]:
             case "{" | "[":
                 depth += 1
