@@ -16,9 +16,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from callbench.dataset.declared import Declared, json_type
+from callbench.dataset.declared import json_type
 from callbench.dataset.problems import Fault
-from callbench.dataset.processors import processor_for
 from callbench.dataset.slots import (
     ABSENT,
     beneath,
@@ -29,8 +28,9 @@ from callbench.dataset.slots import (
     same,
     to_pointer,
 )
+from callbench.dataset.tooling import Tooling, tooling
 from corecall import pointer
-from corecall.slot.processor import DataError, SchemaError, SlotProcessor
+from corecall.slot.processor import DataError, SchemaError
 
 
 @cache
@@ -128,7 +128,7 @@ def meaning(record: dict[str, Any]) -> list[Fault]:
     """Check what a schema cannot say of a line that has the right shape."""
     faults = list(_now(record))
     try:
-        processor = processor_for(record["schema"])
+        tools = tooling(record["schema"])
     except SchemaError as error:
         return [
             *faults,
@@ -140,7 +140,7 @@ def meaning(record: dict[str, Any]) -> list[Fault]:
             ),
         ]
     try:
-        return [*faults, *_Checks(record, processor).run()]
+        return [*faults, *_Checks(record, tools).run()]
     except DataError as error:
         return [*faults, Fault("", "data", f"{error}.", "Make it simpler.")]
 
@@ -156,10 +156,10 @@ def _now(record: dict[str, Any]) -> Iterator[Fault]:
 class _Checks:
     """The checks of one case that need its schema."""
 
-    def __init__(self, record: dict[str, Any], processor: SlotProcessor) -> None:
-        self.processor = processor
+    def __init__(self, record: dict[str, Any], tools: Tooling) -> None:
+        self.processor = tools.processor
+        self.declared = tools.declared
         self.schema = record["schema"]
-        self.declared = Declared(self.schema)
         self.expected = record["expected"]
         self.data = record.get("data", {})
         self.accept = record.get("accept", {})

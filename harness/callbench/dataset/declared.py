@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,6 +18,7 @@ from corecall import pointer
 _ALL_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _DATES = frozenset({"date", "date-time", "time"})
 _EVERY_WAY = ("else", "then", "oneOf", "anyOf", "allOf")
+_MOST_PLACES = 4096
 _CLOSED = ("enum", "const", "pattern", "format")
 
 
@@ -39,15 +41,30 @@ def json_type(value: Any) -> str:
             return "object"
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a schema says of a slot.
+
+    ``type`` is ``enum`` or ``date`` where the schema says so, else the declared JSON type, empty
+    when there is none. ``required``: the tool cannot be called without it, since it and all above it
+    are required. ``free_text``: no enum, const, pattern or format binds a string here.
+    """
+
+    type: str
+    required: bool
+    free_text: bool
+
+
 class Declared:
     """The declarations of one schema. It is never mutated."""
 
-    __slots__ = ("_at", "_root", "_tops")
+    __slots__ = ("_at", "_labels", "_root", "_tops")
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._root = schema
         self._tops: dict[Path, tuple[Any, ...]] = {(): (schema,)}
         self._at: dict[Path, tuple[dict[str, Any], ...]] = {}
+        self._labels: dict[Path, Label] = {}
 
     def at(self, path: Path) -> tuple[dict[str, Any], ...]:
         """Return every schema that applies, or may apply, to the value at a path."""
@@ -76,39 +93,33 @@ class Declared:
         """Say whether the schema speaks of this place at all."""
         return bool(self._declared(path))
 
-    def required(self, path: Path) -> bool:
-        """Say whether the tool cannot be called without this slot: it and all above are required."""
-        return all(
-            isinstance(token, int) or self.requires(path[:depth], token)
-            for depth, token in enumerate(path)
-        )
+    def label(self, path: Path) -> Label:
+        """Return what the schema says of a slot at a path, whatever its value."""
+        known = self._labels.get(path)
+        if known is None:
+            self._keep_small()
+            nodes = self.at(path)
+            known = self._labels[path] = Label(
+                type=_slot_type(nodes),
+                required=all(
+                    isinstance(token, int) or self.requires(path[:depth], token)
+                    for depth, token in enumerate(path)
+                ),
+                free_text=not any(word in node for node in nodes for word in _CLOSED),
+            )
+        return known
+
+    def _keep_small(self) -> None:
+        """Forget the places when an endless reply has named too many."""
+        if len(self._labels) > _MOST_PLACES:
+            self._labels.clear()
+            self._at.clear()
+            self._tops = {(): (self._root,)}
 
     def requires(self, parent: Path, key: str) -> bool:
         """Say whether an object at ``parent`` must have a member ``key``, whatever branch it takes."""
         always = self._expand(self._declared(parent), ("allOf",))
         return any(key in node.get("required", ()) for node in always)
-
-    def slot_type(self, path: Path, value: Any) -> str:
-        """Return the kind of a slot for reports.
-
-        ``enum`` and ``date`` where the schema says so, else the declared JSON type, else that of
-        ``value``.
-        """
-        nodes = self.at(path)
-        if any("enum" in node or "const" in node for node in nodes):
-            return "enum"
-        if any(node.get("format") in _DATES for node in nodes):
-            return "date"
-        for node in nodes:
-            declared = node.get("type")
-            for name in [declared] if isinstance(declared, str) else declared or ():
-                if name != "null":
-                    return str(name)
-        return json_type(value)
-
-    def free_text(self, path: Path) -> bool:
-        """Say whether a string here is free: no enum, const, pattern or format binds it."""
-        return not any(word in node for node in self.at(path) for word in _CLOSED)
 
     def admits_type(self, path: Path, value: Any) -> bool:
         """Say whether the schema admits a value of this JSON type here."""
@@ -178,6 +189,20 @@ class Declared:
             if branches:
                 types &= frozenset().union(*(self._types(branch, seen) for branch in branches))
         return types
+
+
+def _slot_type(nodes: Iterable[dict[str, Any]]) -> str:
+    nodes = tuple(nodes)
+    if any("enum" in node or "const" in node for node in nodes):
+        return "enum"
+    if any(node.get("format") in _DATES for node in nodes):
+        return "date"
+    for node in nodes:
+        declared = node.get("type")
+        for name in [declared] if isinstance(declared, str) else declared or ():
+            if name != "null":
+                return str(name)
+    return ""
 
 
 def _branches(schema: dict[str, Any], word: str) -> list[Any]:

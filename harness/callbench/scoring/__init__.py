@@ -1,1 +1,21 @@
+"""Scoring: a verdict for every slot and every case, and the rates over them."""
 
+from callbench.scoring.aggregate import Rate, Tally, proportion
+from callbench.scoring.outcome import Outcome, Status
+from callbench.scoring.record import Spent, case_record, record_line
+from callbench.scoring.verdict import SCORER_VERSION, CaseScore, SlotScore, score_case
+
+__all__ = [
+    "SCORER_VERSION",
+    "CaseScore",
+    "Outcome",
+    "Rate",
+    "SlotScore",
+    "Spent",
+    "Status",
+    "Tally",
+    "case_record",
+    "proportion",
+    "record_line",
+    "score_case",
+]

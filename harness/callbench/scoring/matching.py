@@ -23,6 +23,7 @@ from callbench.dataset.slots import (
     resolve,
     to_pointer,
 )
+from callbench.scoring.assignment import best_assignment
 from callbench.scoring.compare import Rung, equal
 from callbench.scoring.outcome import Outcome
 
@@ -64,7 +65,7 @@ class Matcher:
                 match = self.case.accept.get(place, _NOTHING).match
                 if match in ("exact", "text"):
                     return match == "text"
-        return self.declared.free_text(path)
+        return self.declared.label(path).free_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,28 +100,35 @@ def settle(matcher: Matcher, given: dict[str, Any], outcome: Outcome) -> Settled
 
 
 def _choose(matcher: Matcher, settled: Settled, place: str, accept: Accept) -> Settled:
-    path = resolve(settled.expected, place)
+    """Let an accepted value that was given stand as the expected one."""
+    path = resolve(settled.given, place)
     if path is None:
         return settled
     got = lookup(settled.given, path)
-    if got is ABSENT or isinstance(got, Blocked):
-        return settled
     wanted = lookup(settled.expected, path)
-    ranked = [(matcher.one(path, value, got), value) for value in (wanted, *accept.values)]
-    equals = [(rung, index) for index, (rung, _) in enumerate(ranked) if rung is not None]
+    if isinstance(wanted, Blocked):
+        return settled
+    values = accept.values if wanted is ABSENT else (wanted, *accept.values)
+    ranked = [(matcher.one(path, value, got), index) for index, value in enumerate(values)]
+    equals = [(rung, index) for rung, index in ranked if rung is not None]
     if not equals:
         return settled
     _, index = min(equals)
-    return replace(settled, expected=_put(settled.expected, path, ranked[index][1]))
+    return replace(settled, expected=_put(settled.expected, path, values[index]))
 
 
 def _put(root: Any, path: Path, value: Any) -> Any:
-    """Return a copy of a document with the value at ``path`` replaced."""
+    """Return a copy of a document with ``value`` at ``path``; missing parents become objects."""
     if not path:
         return value
-    copy = list(root) if isinstance(root, list) else dict(root)
-    copy[path[0]] = _put(root[path[0]], path[1:], value)
-    return copy
+    token, rest = path[0], path[1:]
+    if isinstance(root, list) and isinstance(token, int):
+        return [
+            *root[:token],
+            _put(root[token] if token < len(root) else {}, rest, value),
+            *root[token + 1 :],
+        ]
+    return {**root, token: _put(root.get(token, {}), rest, value)}
 
 
 def _align(matcher: Matcher, settled: Settled, place: str) -> Settled:
@@ -179,11 +187,7 @@ def _assignment(
     if not wanted or not got:
         return as_given
     gain = [[likeness(index, other) for other in got] for index in range(len(wanted))]
-    # Slow to import, and few cases declare a set of objects.
-    from scipy.optimize import linear_sum_assignment
-
-    rows, columns = linear_sum_assignment(gain, maximize=True)
-    partner: dict[int, int] = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    partner = best_assignment(gain)
     best = sum(gain[row][column] for row, column in partner.items())
     if best == sum(gain[index][index] for index in range(min(len(wanted), len(got)))):
         return as_given

@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callbench.dataset.case import Case
-from callbench.dataset.declared import Declared
-from callbench.dataset.processors import processor_for
+from callbench.dataset.declared import json_type
 from callbench.dataset.slots import (
     ABSENT,
     Blocked,
@@ -37,6 +36,7 @@ from callbench.dataset.slots import (
     resolve,
     to_pointer,
 )
+from callbench.dataset.tooling import tooling
 from callbench.scoring.compare import equal
 from callbench.scoring.matching import Matcher, Settled, settle
 from callbench.scoring.outcome import Outcome, Status
@@ -105,8 +105,8 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
     parsed = outcome.status == "ok"
     # With nothing to ask the result is empty by contract; the arguments are then what was known.
     given = outcome.slot_data if parsed and (outcome.asked or outcome.slot_data) else case.data
-    declared = Declared(case.schema)
-    matcher = Matcher(case, declared)
+    tools = tooling(case.schema)
+    matcher = Matcher(case, tools.declared)
     judge = _Judge(case, matcher, settle(matcher, given, outcome))
     slots = tuple(judge.run())
     exact = parsed and all(slot.verdict in _RIGHT for slot in slots)
@@ -116,7 +116,7 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
         exact_strict=(
             exact and not outcome.repaired and all(slot.rung in _STRICT_RUNGS for slot in slots)
         ),
-        schema_valid=parsed and processor_for(case.schema).is_valid(given),
+        schema_valid=parsed and tools.processor.is_valid(given),
         repaired=outcome.repaired,
         slots=slots,
     )
@@ -162,7 +162,7 @@ class _Judge:
         got: Any = ABSENT,
         rung: str = "",
     ) -> SlotScore:
-        declared = self.matcher.declared
+        label = self.matcher.declared.label(path)
         place = to_pointer(path)
         moved = any(beneath(place, other) for other in self.settled.reordered)
         if moved and verdict == "correct" and rung != "default":
@@ -170,8 +170,8 @@ class _Judge:
         return SlotScore(
             pointer=place,
             verdict=verdict,
-            type=declared.slot_type(path, got if expected is ABSENT else expected),
-            required=declared.required(path),
+            type=label.type or json_type(got if expected is ABSENT else expected),
+            required=label.required,
             expected=expected,
             got=got,
             rung=rung,
@@ -222,13 +222,20 @@ class _Judge:
         refused = self._refusal(path, place)
         if refused is not None:
             return self._wrong(path, wanted, refused[1], at=refused[0])
-        accept = self.case.accept.get(place)
-        if accept is not None and accept.may_omit:
+        if self._may_omit(path):
             return self._score(path, "correctly_omitted", wanted)
         if self._default_stands_for(path, wanted):
             verdict = "correct" if self.asked else "correctly_omitted"
             return self._score(path, verdict, wanted, rung="default")
         return self._score(path, "missing" if self.asked else "not_asked", wanted)
+
+    def _may_omit(self, path: Path) -> bool:
+        """Say whether the slot, or something above it that is all left out, may be left out."""
+        for depth in range(len(path), 0, -1):
+            accept = self.case.accept.get(to_pointer(path[:depth]))
+            if accept is not None and accept.may_omit:
+                return lookup(self.settled.given, path[:depth]) is ABSENT
+        return False
 
     def _default_stands_for(self, path: Path, value: Any) -> bool:
         default = self.matcher.declared.default(path)
@@ -284,12 +291,6 @@ class _Judge:
         place = to_pointer(path)
         if any(beneath(place, at) for at in self.case.unfillable):
             return self._score(path, "hallucinated", got=got)
-        accept = self.case.accept.get(place)
-        if accept is not None and accept.values:
-            first = accept.values[0]
-            rung = self.matcher.at(path, first, got)
-            if rung is not None:
-                return self._score(path, "correct", first, got, rung.label)
         default = self.matcher.declared.default(path)
         if default is not ABSENT and self.matcher.at(path, default, got) is not None:
             return self._score(path, "correctly_omitted", got=got, rung="default")
@@ -307,12 +308,12 @@ class _Judge:
         return slots
 
     def _made_up(self, place: str, value: Any, verdict: str) -> SlotScore:
-        path = self.matcher.declared.path(place)
+        label = self.matcher.declared.label(self.matcher.declared.path(place))
         return SlotScore(
             pointer=place,
             verdict=verdict,
-            type=self.matcher.declared.slot_type(path, value),
-            required=self.matcher.declared.required(path),
+            type=label.type or json_type(value),
+            required=label.required,
             got=value,
         )
 
@@ -322,13 +323,13 @@ class _Judge:
         open_slots = []
         for place in self.case.unfillable:
             if not any(related(place, other) for other in filled):
-                path = declared.path(place)
+                label = declared.label(declared.path(place))
                 open_slots.append(
                     SlotScore(
                         pointer=place,
                         verdict="correctly_omitted",
-                        type=declared.slot_type(path, None),
-                        required=declared.required(path),
+                        type=label.type,
+                        required=label.required,
                     )
                 )
         return open_slots
