@@ -1,0 +1,227 @@
+"""A model's reply is laid over known data; what the schema does not want of it is set aside.
+
+The reply is converted onto the known data, valid known values are put back, and then the faults of
+the result that the reply brought are dropped, deepest first, until nothing new is wrong but that
+something may still be missing (DESIGN 3.3 "Merge").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from corecall.pointer import join
+from corecall.slot.compiled import Compiled
+from corecall.slot.convert import convert
+from corecall.slot.evaluate import Evaluator
+from corecall.slot.limits import copy_json
+from corecall.slot.violations import Kind, Violation, violations
+
+Tokens = tuple[str, ...]
+
+_TRIED = 16
+"""So many new values are tried one by one when their combination breaks an object."""
+
+_ABSENT: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A value of a reply that was not merged: where it was meant to go, and why it did not."""
+
+    pointer: str
+    value: Any
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Outcome of a merge. ``data`` is new throughout; ``filled`` names the leaves that are new in it.
+
+    An array is one leaf when the reply gave it whole. ``rejected`` values break the schema of their
+    own slot, ``undeclared`` ones have none.
+    """
+
+    data: dict[str, Any]
+    filled: tuple[str, ...]
+    rejected: tuple[Refusal, ...]
+    undeclared: tuple[Refusal, ...]
+
+
+def merge(compiled: Compiled, known: dict[str, Any], reply: dict[str, Any]) -> Merge:
+    """Merge ``reply`` into ``known``; both are plain JSON within the limits, and are not changed."""
+    return _Merging(compiled, known).run(reply)
+
+
+class _Merging:
+    def __init__(self, compiled: Compiled, known: dict[str, Any]) -> None:
+        self._compiled = compiled
+        self._known = known
+        self._open = self._broken(known, partial=False) if known else frozenset[Tokens]()
+        self._rejected: list[Refusal] = []
+        self._undeclared: list[Refusal] = []
+
+    def run(self, reply: dict[str, Any]) -> Merge:
+        data: dict[str, Any] = convert(self._compiled, reply, self._known)
+        if self._known:
+            data = self._protected(self._known, data, ())
+        while self._drop_faults(data):
+            pass
+        filled = tuple(join(leaf) for place in self._new(data) for leaf in _leaves(data, place))
+        return Merge(data, filled, tuple(self._rejected), tuple(self._undeclared))
+
+    def _broken(self, data: dict[str, Any], *, partial: bool) -> frozenset[Tokens]:
+        evaluator = Evaluator(self._compiled, partial=partial, branches=True)
+        return frozenset(
+            violation.tokens
+            for violation in violations(evaluator, data, deep=True)
+            if violation.kind in (Kind.BROKEN, Kind.FORBIDDEN)
+        )
+
+    def _protected(self, known: Any, data: Any, tokens: Tokens) -> Any:
+        """Return ``data`` with every valid known value put back."""
+        if isinstance(known, dict) and isinstance(data, dict):
+            for name, value in known.items():
+                if name in data:
+                    data[name] = self._protected(value, data[name], (*tokens, name))
+                else:
+                    data[name] = copy_json(value)
+            return data
+        if tokens in self._open:
+            return data
+        if isinstance(known, list) and isinstance(data, list):
+            kept = copy_json(known)
+            for place, (old, new) in enumerate(zip(known, data, strict=False)):
+                kept[place] = self._protected(old, new, (*tokens, str(place)))
+            return kept
+        return copy_json(known)
+
+    # -- what is new ---------------------------------------------------------------------------
+
+    def _new(self, data: dict[str, Any]) -> list[Tokens]:
+        """Return the topmost places where ``data`` is not what is known."""
+        return list(self._differences(self._known, data, ()))
+
+    def _differences(self, known: Any, data: Any, tokens: Tokens) -> Iterator[Tokens]:
+        if isinstance(known, dict) and isinstance(data, dict):
+            for name, value in data.items():
+                yield from self._differences(known.get(name, _ABSENT), value, (*tokens, name))
+        elif isinstance(known, list) and isinstance(data, list) and tokens not in self._open:
+            for place, value in enumerate(data):
+                old = known[place] if place < len(known) else _ABSENT
+                yield from self._differences(old, value, (*tokens, str(place)))
+        elif type(known) is not type(data) or known != data:
+            yield tokens
+
+    # -- what has to go ------------------------------------------------------------------------
+
+    def _drop_faults(self, data: dict[str, Any]) -> bool:
+        """Drop the deepest faults that the reply brought into ``data``; say whether there were any."""
+        new = self._new(data)
+        if not new:
+            return False
+        evaluator = Evaluator(self._compiled, partial=True, branches=True)
+        found = list(violations(evaluator, data, deep=True))
+        places = frozenset(new)
+        mine = [fault for fault in found if _within(fault.tokens, places)]
+        above = {fault.tokens[:end] for fault in mine for end in range(len(fault.tokens))}
+        for fault in mine:
+            if fault.tokens not in above:
+                self._drop(data, fault, places)
+        return bool(mine) or self._drop_combination(data, new, found)
+
+    def _drop(self, data: dict[str, Any], fault: Violation, new: frozenset[Tokens]) -> None:
+        tokens = fault.tokens
+        if _get(data, tokens) is _ABSENT:  # went with another fault of the same array
+            return
+        while tokens not in new and isinstance(_get(data, tokens[:-1]), list):
+            tokens = tokens[:-1]  # an array that the reply gave whole is one value
+        value = _get(data, tokens)
+        self._take_out(data, tokens)
+        if fault.kind is Kind.UNDECLARED:
+            self._undeclared.append(Refusal(join(tokens), value, fault.reason))
+        elif value is not None:  # a null that the schema does not admit means "not given"
+            reason = fault.reason
+            if tokens != fault.tokens:
+                reason = f"{join(fault.tokens)}: {reason}"
+            self._rejected.append(Refusal(join(tokens), value, reason))
+
+    def _drop_combination(
+        self, data: dict[str, Any], new: list[Tokens], found: list[Violation]
+    ) -> bool:
+        """Drop new values that, each valid, break the object around them together."""
+        for fault in found:
+            inside = [place for place in new if place[: len(fault.tokens)] == fault.tokens]
+            if fault.kind is not Kind.BROKEN or not inside or fault.tokens in self._broken_before:
+                continue
+            for place in self._culprits(data, fault.tokens, inside):
+                value = _get(data, place)
+                self._take_out(data, place)
+                where = join(fault.tokens) or "the object"
+                reason = f"with it, {where} {fault.reason}"
+                self._rejected.append(Refusal(join(place), value, reason))
+            return True
+        return False
+
+    @cached_property
+    def _broken_before(self) -> frozenset[Tokens]:
+        return self._broken(self._known, partial=True)
+
+    def _culprits(self, data: dict[str, Any], tokens: Tokens, inside: list[Tokens]) -> list[Tokens]:
+        """Return the last new value without which ``tokens`` holds, else the last; all, if many."""
+        if len(inside) > _TRIED:
+            return inside[::-1]
+        for place in reversed(inside):
+            without = copy_json(data)
+            self._take_out(without, place)
+            if tokens not in self._broken(without, partial=True):
+                return [place]
+        return inside[-1:]
+
+    def _take_out(self, data: dict[str, Any], tokens: Tokens) -> None:
+        """Put back what is known at ``tokens``, or nothing; objects emptied by that go too."""
+        known = _get(self._known, tokens)
+        parent = _get(data, tokens[:-1])
+        if isinstance(parent, list):  # new places in an array are always those of known items
+            parent[int(tokens[-1])] = copy_json(known)
+            return
+        if known is not _ABSENT:
+            parent[tokens[-1]] = copy_json(known)
+            return
+        del parent[tokens[-1]]
+        above = tokens[:-1]
+        while above and not parent and _get(self._known, above) is _ABSENT:
+            owner = _get(data, above[:-1])
+            if isinstance(owner, list):
+                break
+            del owner[above[-1]]
+            parent, above = owner, above[:-1]
+
+
+def _within(tokens: Tokens, places: frozenset[Tokens]) -> bool:
+    """Say whether ``tokens`` is one of ``places`` or beneath one."""
+    return any(tokens[:end] in places for end in range(len(tokens), -1, -1))
+
+
+def _get(data: Any, tokens: Tokens) -> Any:
+    value = data
+    for token in tokens:
+        if isinstance(value, dict):
+            value = value.get(token, _ABSENT)
+        elif isinstance(value, list) and int(token) < len(value):
+            value = value[int(token)]
+        else:
+            return _ABSENT
+    return value
+
+
+def _leaves(data: dict[str, Any], place: Tokens) -> Iterator[Tokens]:
+    """Yield the leaves at or beneath ``place``: scalars, arrays and empty objects."""
+    value = _get(data, place)
+    if isinstance(value, dict) and value:
+        for name in value:
+            yield from _leaves(data, (*place, name))
+    else:
+        yield place

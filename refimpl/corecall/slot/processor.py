@@ -1,0 +1,148 @@
+"""SlotProcessor: everything the filler asks about one JSON Schema (seed Slot, DESIGN 3.3 and 3.4).
+
+Draft 7. ``format`` is not asserted, patterns are ECMA-262, ``multipleOf`` is exact on decimals, NaN
+and Infinity are not JSON. Arguments are never changed, and results share nothing with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from corecall.pointer import join, split
+from corecall.reply import loads
+from corecall.slot.asking import ask_schema, missing_optional, schemas_at
+from corecall.slot.compiled import compile_schema
+from corecall.slot.convert import convert
+from corecall.slot.evaluate import Evaluator
+from corecall.slot.limits import DataError, SchemaError, plain_data, plain_schema
+from corecall.slot.merging import Merge, Refusal, merge
+from corecall.slot.nullable import add_null, drop_nulls
+from corecall.slot.patterns import NORMAL_LENGTH
+from corecall.slot.remaining import remaining_schema
+from corecall.slot.violations import violations
+
+__all__ = ["DataError", "Merge", "Refusal", "SchemaError", "SlotProcessor"]
+
+
+class SlotProcessor:
+    """Checks, converts and merges data for one schema.
+
+    Making one for a schema seen before is cheap; compiled schemas are shared between them. Every
+    method raises :class:`DataError` for data that is not JSON, or nested deeper than 100.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        """Check and compile ``schema``.
+
+        Raises :class:`SchemaError`, a ``ValueError`` with the pointer of the fault, when it is no
+        valid Draft 7 schema, nests deeper than 100, defines a subschema by itself, or refers to
+        something outside (nothing is ever fetched) or to nothing.
+        """
+        self._compiled = compile_schema(schema)
+
+    def is_valid(self, data: Any) -> bool:
+        """Say whether ``data`` satisfies the schema."""
+        return self._holds(*plain_data(data))
+
+    def check_json(self, data: Any) -> dict[str, Any]:
+        """Return ``{}`` exactly when ``data`` is valid, else the remaining schema.
+
+        That is ``{"type": "object", "properties": {pointer: schema}, "required": [pointer, …]}``:
+        every place that is wrong or missing, in document order, none beneath another, with the
+        schema that holds there. It is a valid schema and needs nothing beside it.
+        """
+        plain, longest = plain_data(data)
+        if self._holds(plain, longest):
+            return {}
+        evaluator = Evaluator(self._compiled)
+        places = [(found.tokens, found.schemas) for found in violations(evaluator, plain)]
+        # Only a pattern given up on beneath a "not" leaves the two engines of different minds.
+        return remaining_schema(self._compiled, places or [((), (self._compiled.root,))])
+
+    def convert_json(
+        self, data: dict[str, Any], base: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return ``data``, keyed by pointers or names, as a plain object laid over a copy of ``base``.
+
+        Keys apply in order. One that starts with ``/`` is a pointer, any other a name; the key ``""``
+        is the member of that name, never the root. Objects merge deep, arrays and scalars replace;
+        ``-``, and an index equal to the length, append. An object whose keys are all indexes is
+        applied to the elements of an array that is there. Pointers that cannot apply are skipped
+        with a warning in the log. Unknown keys and nulls are kept: this is about form only.
+        """
+        return convert(self._compiled, _object(data), _object(base or {}))
+
+    def merge(self, known: dict[str, Any], reply: dict[str, Any]) -> Merge:
+        """Merge a model's ``reply``, nested or keyed by pointers, into ``known``.
+
+        Valid known values are never overwritten. Members the schema does not declare, and values
+        that break the schema of their own slot, are left out and reported; a null that the schema
+        does not admit counts as not given. Objects that still lack something are merged.
+        """
+        return merge(self._compiled, _object(known), _object(reply))
+
+    def ask_schema(self, remaining: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+        """Return the nested schema a model is shown for ``remaining``, a result of this check.
+
+        A nested answer to it, given to :meth:`merge`, fills those places. Forbidden keys are left
+        out; ``{}`` means there is nothing to ask.
+        """
+        return ask_schema(self._compiled, remaining, _object(known))
+
+    def missing_optional(self, known: dict[str, Any]) -> list[str]:
+        """Return the pointers of declared properties that ``known`` may have and has not."""
+        return [join(tokens) for tokens in missing_optional(self._compiled, _object(known))]
+
+    def schema_for(self, pointers: list[str], known: dict[str, Any]) -> dict[str, Any]:
+        """Return a schema in the form of the remaining schema for places of one's own choice.
+
+        ``pointers`` lead to values in ``known`` or to members missing there, as
+        :meth:`missing_optional` gives them.
+        """
+        known = _object(known)
+        places = [
+            (split(pointer), schemas_at(self._compiled, split(pointer), known))
+            for pointer in pointers
+        ]
+        return remaining_schema(self._compiled, places)
+
+    @staticmethod
+    def add_null_to_basic_types(schema: dict[str, Any]) -> dict[str, Any]:
+        """Return a copy of ``schema`` in which values of basic type may also be null.
+
+        Idempotent, and what was valid stays valid. See :mod:`corecall.slot.nullable`.
+        """
+        return add_null(plain_schema(schema))
+
+    def process_json(self, text_or_object: str | dict[str, Any]) -> dict[str, Any]:
+        """Return a strict-mode reply without the members that are null where the schema has no null.
+
+        Blank text and ``null`` are ``{}``. Raises :class:`DataError` for text that is no JSON object.
+        """
+        value: Any = text_or_object
+        if isinstance(value, str):
+            value = _read(value) if value.strip() else None
+        return drop_nulls(self._compiled, _object({} if value is None else value))
+
+    def _holds(self, plain: Any, longest: int) -> bool:
+        compiled = self._compiled
+        if compiled.engine is not None and not (compiled.backtracks and longest > NORMAL_LENGTH):
+            try:
+                return compiled.engine.is_valid(plain)
+            except UnicodeEncodeError:  # a lone surrogate
+                pass
+        return Evaluator(compiled).holds(compiled.root, plain)
+
+
+def _object(data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise DataError("", f"expected an object, got a Python {type(data).__name__}")
+    plain: dict[str, Any] = plain_data(data)[0]
+    return plain
+
+
+def _read(text: str) -> Any:
+    try:
+        return loads(text)
+    except ValueError as error:
+        raise DataError("", f"not JSON: {error}") from error
