@@ -44,8 +44,9 @@ class _Call:
         self.arguments: list[str] = []
 
     def is_complete(self) -> bool:
-        text = "".join(self.arguments)
-        return text.rstrip().endswith("}") and parse_arguments(text).object is not None
+        if not self.arguments[-1].endswith("}"):
+            return False
+        return parse_arguments("".join(self.arguments)).object is not None
 
 
 class Completion:
@@ -141,7 +142,7 @@ class Completion:
         Usage and content-filter chunks have no choices (TRAPS B3).
         """
         if not isinstance(chunk, dict):
-            self.error = {"message": f"a chunk is no object: {json.dumps(chunk)[:200]}"}
+            self.error = {"message": f"a chunk is no object: {_shown(chunk)}"}
             return None
         if chunk.get("error"):
             self.error = _error(chunk["error"])
@@ -252,5 +253,9 @@ def _parts(parts: list[Any]) -> tuple[str, str]:
 def _error(value: object) -> dict[str, Any]:
     """Return an error as an object with a message, whatever shape the endpoint chose."""
     if isinstance(value, dict):
-        return {**value, "message": _text(value.get("message")) or json.dumps(value)[:200]}
-    return {"message": value if isinstance(value, str) else json.dumps(value)[:200]}
+        return {**value, "message": _text(value.get("message")) or _shown(value)}
+    return {"message": value if isinstance(value, str) else _shown(value)}
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)[:200]

@@ -30,7 +30,9 @@ __all__ = ["ParsedReply", "loads", "parse_arguments", "parse_reply", "process_re
 _B = r"[ \t\r\n]*+"
 _IN_TEXT = re.compile(r"[{\[]|</?think>")
 _OBJECT = re.compile(rf"(?:\[{_B})*+\{{{_B}(?:\}}|{STRING}{_B}:)", re.DOTALL)
-_LOOSE_OBJECT = re.compile(rf"\{{{_B}(?:[^\W\d][\w-]*+|'[^'\n]*+'|‘[^‘’\n]*+’|“[^“”\n]*+”){_B}:")
+_LOOSE_OBJECT = re.compile(
+    rf"\{{{_B}(?:[^\W\d][\w-]*+|'(?:[^'\\\n]|\\.)*+'|‘[^‘’\n]*+’|“[^“”\n]*+”){_B}:"
+)
 _STRUCTURE = re.compile(OPEN_STRING + r"|[{}\[\]]|</?think>", re.DOTALL)
 # The same in a Python dict, where an apostrophe begins a string as well.
 _PYTHON_STRUCTURE = re.compile(

@@ -164,7 +164,7 @@ def nested(texts: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, Any]]:
     return st.dictionaries(texts, st.recursive(leaves, deeper, max_leaves=8), min_size=1)
 
 
-QUOTING = nested(st.text("ab '\"“”‘’:,\n\t\\天🙂_-1", max_size=8))
+QUOTING = nested(st.text("ab '“”‘’:,\n\t\\天🙂_-1", max_size=8))
 BRACKETS = nested(st.text('ab{}[] "“”‘’:,\n\t\\天', max_size=8))
 
 

@@ -1,0 +1,354 @@
+"""Chat completions out of chunks and bodies (TRAPS A24, A28, B3; reports r040 to r124)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from corecall.deltas import Completion, Delta, ToolCall
+
+
+def tool_chunk(*fragments: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    delta = {"tool_calls": list(fragments)}
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def content_chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def fragment(
+    index: int | None = 0, id: str | None = None, name: str | None = None, arguments: Any = None
+) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    given = {
+        "index": index,
+        "id": id,
+        "function": {k: v for k, v in function.items() if v is not None},
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def added(*chunks: Any) -> Completion:
+    completion = Completion()
+    for chunk in chunks:
+        completion.add(chunk)
+    return completion
+
+
+TOOLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str, str]]]] = {
+    "r051": (
+        [
+            fragment(0, "c1", "weather", '{"城市":"北京"}'),
+            fragment(1, "c2", "weather", '{"城市":"上海"}'),
+            fragment(2, "c3", "weather", '{"城市":"广州"}'),
+        ],
+        [
+            ("c1", "weather", '{"城市":"北京"}'),
+            ("c2", "weather", '{"城市":"上海"}'),
+            ("c3", "weather", '{"城市":"广州"}'),
+        ],
+    ),
+    "r054": (
+        [
+            fragment(0, "p", "f", '{"x":'),
+            fragment(1, "q", "g", '{"y":'),
+            fragment(0, arguments="1}"),
+            fragment(1, arguments="2}"),
+        ],
+        [("p", "f", '{"x":1}'), ("q", "g", '{"y":2}')],
+    ),
+    "r055": (
+        [fragment(0, "c9", "find", '{"k":'), fragment(0, "null", arguments='"v"}')],
+        [("c9", "find", '{"k":"v"}')],
+    ),
+    "r056": (
+        [
+            fragment(0, "g1", "weather", '{"city":"Lyon"}'),
+            fragment(0, "g2", "time", '{"tz":'),
+            fragment(0, arguments='"UTC"}'),
+        ],
+        [("g1", "weather", '{"city":"Lyon"}'), ("g2", "time", '{"tz":"UTC"}')],
+    ),
+    "r057": (
+        [fragment(0, "a", "run", '{"lang":"py"}'), fragment(1, "b", "run", '{"lang":"sh"}')],
+        [("a", "run", '{"lang":"py"}'), ("b", "run", '{"lang":"sh"}')],
+    ),
+    "r058": (
+        [
+            fragment(0, "w0", "weather", ""),
+            fragment(0, arguments='{"c":"A"}'),
+            fragment(1, "w1", "weather", ""),
+            fragment(1, arguments='{"c":"B"}'),
+        ],
+        [("w0", "weather", '{"c":"A"}'), ("w1", "weather", '{"c":"B"}')],
+    ),
+    "r110": (
+        [fragment(0, "t", "天气", '{"城市":'), fragment(0, arguments='"深圳"}')],
+        [("t", "天气", '{"城市":"深圳"}')],
+    ),
+    "r111": ([fragment(0, "t", "write", '{"text": "lo')], [("t", "write", '{"text": "lo')]),
+    "id and name in every fragment": (
+        [fragment(0, "a", "f", '{"x"'), fragment(0, "a", "f", ':"}'), fragment(0, "a", "f", '"}')],
+        [("a", "f", '{"x":"}"}')],
+    ),
+    "name in every fragment, no id": (
+        [fragment(0, None, "f", '{"x"'), fragment(0, None, "f", ":1}")],
+        [("", "f", '{"x":1}')],
+    ),
+    "name in pieces": (
+        [fragment(0, "a", "get_"), fragment(0, None, "weather"), fragment(0, arguments="{}")],
+        [("a", "get_weather", "{}")],
+    ),
+    "id late": (
+        [fragment(0, None, "f", "{"), fragment(0, "a", arguments="}")],
+        [("a", "f", "{}")],
+    ),
+    "no ids, index 0 for all": (
+        [
+            fragment(0, None, "f", '{"x":1}'),
+            fragment(0, None, "f", '{"x":2}'),
+            fragment(0, None, "g", '{"y":'),
+            fragment(0, None, "h", "{}"),
+        ],
+        [("", "f", '{"x":1}'), ("", "f", '{"x":2}'), ("", "g", '{"y":'), ("", "h", "{}")],
+    ),
+    "no index, ids": (
+        [
+            fragment(None, "a", "f", "{"),
+            fragment(None, "b", "g", "{"),
+            fragment(None, "a", arguments='"x":1}'),
+            fragment(None, arguments="}"),
+        ],
+        [("a", "f", '{"x":1}'), ("b", "g", "{}")],
+    ),
+    "no index, no id": (
+        [
+            fragment(None, None, "f", "{"),
+            fragment(None, None, None, "}"),
+            fragment(None, None, "f"),
+        ],
+        [("", "f", "{}"), ("", "f", "")],
+    ),
+    "an index out of order": (
+        [fragment(1, "b", "g", "{}"), fragment(0, "a", "f", "{}")],
+        [("b", "g", "{}"), ("a", "f", "{}")],
+    ),
+    "arguments as an object": (
+        [fragment(0, "a", "f", {"城市": "x"})],
+        [("a", "f", '{"城市": "x"}')],
+    ),
+    "nothing but arguments": ([fragment(None, None, None, "{}")], [("", "", "{}")]),
+    "nulls": ([{"index": 0, "id": None, "function": None}], [("", "", "")]),
+}
+
+
+class TestToolCalls:
+    @pytest.mark.parametrize(("fragments", "calls"), TOOLS.values(), ids=TOOLS)
+    def test_a28_fragments_find_their_call(
+        self, fragments: list[dict[str, Any]], calls: list[tuple[str, str, str]]
+    ) -> None:
+        expected = [ToolCall(*call) for call in calls]
+        assert added(*map(tool_chunk, fragments)).tool_calls == expected
+        assert added(tool_chunk(*fragments)).tool_calls == expected
+
+    def test_r212_two_responses_share_nothing(self) -> None:
+        a, b = Completion(), Completion()
+        a.add(tool_chunk(fragment(0, "a", "f", '{"x":')))
+        b.add(tool_chunk(fragment(0, "b", "g", '{"y":')))
+        a.add(tool_chunk(fragment(0, arguments="1}")))
+        b.add(tool_chunk(fragment(0, arguments="2}")))
+        assert a.tool_calls == [ToolCall("a", "f", '{"x":1}')]
+        assert b.tool_calls == [ToolCall("b", "g", '{"y":2}')]
+
+    def test_r110_the_last_fragment_may_come_with_the_finish_reason(self) -> None:
+        completion = added(
+            tool_chunk(fragment(0, "t", "f", '{"a":')),
+            tool_chunk(fragment(0, arguments="1}"), finish="tool_calls"),
+        )
+        assert completion.tool_calls[0].arguments == '{"a":1}'
+        assert completion.finish_reason == "tool_calls"
+
+    def test_whole_messages_keep_equal_calls_apart(self) -> None:
+        call = {"id": "x", "function": {"name": "f", "arguments": "{}"}}
+        body = {"choices": [{"message": {"content": None, "tool_calls": [call, call]}}]}
+        assert Completion.from_message(body).tool_calls == [ToolCall("x", "f", "{}")] * 2
+
+
+class TestChunks:
+    def test_each_returns_what_it_adds(self) -> None:
+        completion = Completion()
+        assert completion.add(content_chunk(content="你")) == Delta("你", "")
+        assert completion.add(content_chunk(reasoning_content="why")) == Delta("", "why")
+        assert completion.add(content_chunk(reasoning="?", content="好")) == Delta("好", "?")
+        both = content_chunk(reasoning="one", reasoning_content="one")
+        assert completion.add(both) == Delta("", "one")
+        assert (completion.content, completion.reasoning) == ("你好", "why?one")
+        assert completion.finish_reason is None
+
+    @pytest.mark.parametrize(
+        "chunk",
+        [
+            {"id": "", "choices": [], "prompt_filter_results": []},  # r120
+            {"choices": []},  # r121
+            {"choices": None},
+            {},
+            {"choices": ["x"]},
+            {"choices": [{"index": 0, "delta": None, "finish_reason": None}]},
+            {"choices": [{"index": 0}]},
+            {"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]},
+            content_chunk(role="assistant", content=None),
+            content_chunk(role=None, content=""),
+            content_chunk(tool_calls=None, refusal=None, reasoning={"x": 1}),
+        ],
+    )
+    def test_b3_chunks_that_add_nothing(self, chunk: dict[str, Any]) -> None:
+        completion = Completion()
+        assert completion.add(chunk) == Delta("", "")
+        completion.add({"choices": [{"delta": {"role": None, "content": "x"}}]})  # r123
+        assert (completion.content, completion.reasoning, completion.tool_calls) == ("x", "", [])
+        assert (completion.finish_reason, completion.error, completion.refusal) == (None, None, "")
+
+    def test_r122_r201_usage_is_kept_whole(self) -> None:
+        usage = {"completion_tokens": 30, "completion_tokens_details": {"reasoning_tokens": 12}}
+        completion = added(content_chunk("stop", content="ok"), {"choices": [], "usage": usage})
+        completion.add({"choices": [], "usage": None})
+        assert (completion.content, completion.usage) == ("ok", usage)
+        assert completion.finish_reason == "stop"
+
+    def test_a_refusal_comes_apart(self) -> None:
+        completion = added(content_chunk(refusal="I "), content_chunk(refusal="can't"))
+        assert (completion.refusal, completion.content) == ("I can't", "")
+
+    @pytest.mark.parametrize(
+        ("error", "message"),
+        [
+            ({"message": "overloaded", "code": 529}, "overloaded"),
+            ("overloaded", "overloaded"),
+            ({"code": 7}, '{"code": 7}'),
+            ([1], "[1]"),
+        ],
+    )
+    def test_r104_errors_in_the_stream_are_reported(self, error: Any, message: str) -> None:
+        completion = added(content_chunk(content="part"), {"error": error})
+        assert completion.error is not None
+        assert completion.error["message"] == message
+        assert completion.error.get("code") == (
+            error.get("code") if isinstance(error, dict) else None
+        )
+        assert completion.content == "part"
+        assert Completion.from_message({"error": error}).error == completion.error
+
+    def test_a_chunk_that_is_no_object_is_an_error(self) -> None:
+        assert added(["天"]).error == {"message": 'a chunk is no object: ["天"]'}
+
+
+class TestWhole:
+    def test_r124_content_in_parts(self) -> None:
+        parts = [{"type": "text", "text": '{"品牌":'}, {"type": "text", "text": '"甲"}'}]
+        body = {"choices": [{"message": {"role": "assistant", "content": parts}}]}
+        assert Completion.from_message(body).content == '{"品牌":"甲"}'
+        assert added(content_chunk(content=parts)).content == '{"品牌":"甲"}'
+
+    def test_thinking_parts_are_reasoning(self) -> None:
+        parts = [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "a"}, 7]},
+            {"type": "thinking", "thinking": "b"},
+            {"type": "reasoning", "text": "c"},
+            "x",
+            {"text": "y"},
+            {"type": "output_text", "text": "z"},
+            {"type": "image_url", "text": "no"},
+            {"type": "text", "text": None},
+            None,
+        ]
+        completion = added(content_chunk(content=parts, reasoning="0"))
+        assert (completion.content, completion.reasoning) == ("xyz", "0abc")
+
+    def test_everything_in_one_body(self) -> None:
+        message = {
+            "content": "hi",
+            "reasoning_content": "why",
+            "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}],
+        }
+        body = {
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"total_tokens": 9},
+        }
+        completion = Completion.from_message(body)
+        assert (completion.content, completion.reasoning) == ("hi", "why")
+        assert completion.tool_calls == [ToolCall("a", "f", "{}")]
+        assert (completion.finish_reason, completion.usage) == ("stop", {"total_tokens": 9})
+        assert completion.error is None
+
+    @pytest.mark.parametrize("body", [{}, {"choices": []}, {"choices": [{"message": None}]}])
+    def test_no_message_is_an_error(self, body: dict[str, Any]) -> None:
+        assert Completion.from_message(body).error == {"message": "the response holds no message"}
+        assert Completion.from_message([]).error == {"message": "a chunk is no object: []"}
+
+
+def answer(
+    *calls: tuple[str, str], content: Any = None, tool: str = "", repair: bool = False
+) -> tuple[Any, tuple[str, ...]]:
+    message = {
+        "content": content,
+        "tool_calls": [{"function": {"name": n, "arguments": a}} for n, a in calls],
+    }
+    parsed = Completion.from_message({"choices": [{"message": message}]}).parsed(
+        tool, repair=repair
+    )
+    return parsed.object, parsed.repairs
+
+
+class TestParsed:
+    """DESIGN §3.4: a tool call's arguments if they are an object; else the text."""
+
+    def test_a24_the_first_call_of_that_name(self) -> None:
+        calls = ("f", '{"x": 1}'), ("g", '{"y": 2}'), ("g", '{"y": 3}')
+        assert answer(*calls, content='{"z": 0}', tool="g") == ({"y": 2}, ())
+        assert answer(*calls, content='{"z": 0}') == ({"x": 1}, ())
+
+    def test_a24_no_call_falls_back_to_the_text(self) -> None:
+        assert answer(content='ok: {"a": 1}', tool="g") == ({"a": 1}, ())
+        assert answer(("f", "{}"), content='ok: {"a": 1}', tool="g") == ({"a": 1}, ())
+        assert answer(content=None) == (None, ())
+
+    def test_bad_arguments_fall_back_to_the_text(self) -> None:
+        assert answer(("g", '{"x": 1'), content='{"a": 1}', tool="g", repair=True) == ({"a": 1}, ())
+        assert answer(("g", "[1]"), content='{"a": 1}') == ({"a": 1}, ())
+
+    def test_b5_repair_comes_last_and_is_reported(self) -> None:
+        bad = ("g", '{"x": {"y": 1}')
+        assert answer(bad, content="{'a': 1}") == (None, ())
+        mended = ({"x": {"y": 1}}, ("missing closing bracket",))
+        assert answer(bad, content="{'a': 1}", repair=True) == mended
+        assert answer(("g", "[1]"), content="{'a': 1}", repair=True) == (
+            {"a": 1},
+            ("single quotes",),
+        )
+
+    def test_the_problem_is_that_of_the_call(self) -> None:
+        for repair in (False, True):
+            call = {"function": {"name": "f", "arguments": "[]"}}
+            body = {"choices": [{"message": {"content": "no", "tool_calls": [call]}}]}
+            parsed = Completion.from_message(body).parsed(repair=repair)
+            assert parsed.problem == "the arguments are a JSON array, not an object"
+
+    def test_r046_r076_a_call_without_arguments(self) -> None:
+        assert answer(("ping", "")) == ({}, ())
+        assert answer(("ping", "null")) == ({}, ())
+
+    @pytest.mark.parametrize("name", ["r062"])
+    def test_reported_arguments(self, name: str) -> None:
+        text = "{\"paths\": ['app.py', 'lib.py']}"
+        assert answer((name, text)) == (None, ())
+        assert answer((name, text), repair=True) == (
+            {"paths": ["app.py", "lib.py"]},
+            ("single quotes",),
+        )
+
+
+def test_a_long_answer_is_put_together_in_linear_time() -> None:
+    completion = added(*[content_chunk(content="天气")] * 20_000)
+    assert completion.content == "天气" * 20_000
