@@ -10,6 +10,10 @@ from typing import Any
 
 from callbench.dataset.problems import Fault
 from corecall import pointer
+from corecall.jsontext import MAX_DEPTH
+
+_MOST_LEVELS = MAX_DEPTH + 10
+"""Deepest nesting of a line: what a schema or value may have, and the few levels around it."""
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -80,7 +84,30 @@ def parse(raw: bytes) -> dict[str, Any] | Fault:
         )
     if not isinstance(value, dict):
         return Fault("", "object", f"The line is {_kind(value)}.", "Each line is one JSON object.")
-    return _impurity(value, text, doubles, odd_numbers) or value
+    return _depth(value) or _impurity(value, text, doubles, odd_numbers) or value
+
+
+def _depth(value: dict[str, Any]) -> Fault | None:
+    """Look for a field that is nested so deeply that no validator would take it."""
+    for name, field in value.items():
+        level = [field]
+        for _ in range(_MOST_LEVELS):
+            level = [
+                inner
+                for outer in level
+                if isinstance(outer, dict | list)
+                for inner in (outer.values() if isinstance(outer, dict) else outer)
+            ]
+            if not level:
+                break
+        else:
+            return Fault(
+                pointer.join([name]),
+                "depth",
+                f"Nested more than {_MOST_LEVELS} levels deep.",
+                f"Schemas and values may have {MAX_DEPTH} levels.",
+            )
+    return None
 
 
 def _impurity(

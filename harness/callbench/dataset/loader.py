@@ -9,6 +9,7 @@ a few bytes of memory for each case.
 from __future__ import annotations
 
 import hashlib
+import json
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,6 @@ from callbench.dataset.checks import meaning, nearest, shape
 from callbench.dataset.lines import content, parse
 from callbench.dataset.problems import MOST_PROBLEMS, Fault, InvalidDataset, Problem
 from callbench.errors import DatasetError, UsageError
-from corecall.jsontext import loads
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Cases(Sequence[Case]):
 
     def _case(self, raw: bytes, place: Place) -> Case:
         try:
-            return case_of(loads(raw.decode("utf-8")), place.line)
+            return case_of(json.loads(raw), place.line)
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(
                 f"{self._files[place.file]}:{place.line}: the file changed while it was in use.",

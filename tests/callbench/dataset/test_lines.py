@@ -83,3 +83,13 @@ def test_line_endings_are_dropped_and_a_bom_only_where_the_file_begins() -> None
     assert content(b"\xef\xbb\xbf{}\r\n", first=True) == b"{}"
     assert content(b"\xef\xbb\xbf{}\n", first=False) == b"\xef\xbb\xbf{}"
     assert content(b" \t\r\n", first=False) == b""
+
+
+@pytest.mark.parametrize("levels", [111, 300, 800])
+def test_a_field_nested_deeper_than_any_validator_takes_is_named(levels: int) -> None:
+    raw = b'{"a": 1, "b": ' + b"[" * levels + b"]" * levels + b"}"
+    assert fault(raw) == ("depth", "/b")
+
+
+def test_a_field_nested_less_deeply_is_read() -> None:
+    assert isinstance(parse(b'{"a": ' + b"[" * 110 + b"]" * 110 + b"}"), dict)
