@@ -8,14 +8,47 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from corecall.pointer import split
+from corecall.pointer import join, split
 from corecall.slot.compiled import Compiled
 from corecall.slot.evaluate import Evaluator
 from corecall.slot.limits import copy_json
-from corecall.slot.remaining import FORBIDDEN
-from corecall.slot.violations import item_schemas, member_schemas
+from corecall.slot.nullable import admitting_null
+from corecall.slot.references import Schema
+from corecall.slot.remaining import FORBIDDEN, remaining_schema
+from corecall.slot.violations import item_schemas, member_schemas, violations
 
 _ANNOTATIONS = ("title", "description")
+
+
+def asked(
+    compiled: Compiled, remaining: dict[str, Any], known: dict[str, Any], *, optional: bool
+) -> dict[str, Any]:
+    """Return what of ``remaining``, the check of ``known``, a model can be asked for; ``{}``: nothing.
+
+    The form is that of a remaining schema. With ``optional`` the declared properties that ``known``
+    may have and has not come after the rest, each admitting null, for "unknown".
+    """
+    pointers = set(_askable(remaining))
+    places = [
+        (found.tokens, found.schemas)
+        for found in violations(Evaluator(compiled), known)
+        if join(found.tokens) in pointers
+    ]
+    more = []
+    if optional and "" not in pointers:
+        above = {tokens for tokens, _ in places}
+        more = [
+            tokens
+            for tokens in missing_optional(compiled, known)
+            if not any(tokens[:end] in above for end in range(len(tokens)))
+        ]
+    places += [(tokens, schemas_at(compiled, tokens, known)) for tokens in more]
+    if not places:
+        return {}
+    schema = remaining_schema(compiled, places)
+    for pointer in map(join, more):
+        schema["properties"][pointer] = admitting_null(schema["properties"][pointer])
+    return schema
 
 
 def ask_schema(
@@ -27,23 +60,24 @@ def ask_schema(
     Forbidden keys are left out; with nothing left to ask the result is ``{}``. A remaining root is
     the whole schema. Titles and descriptions of the objects on the way are kept.
     """
-    places: dict[str, Any] = {
-        pointer: schema
-        for pointer, schema in remaining.get("properties", {}).items()
-        if schema != FORBIDDEN
-    }
+    places = _askable(remaining)
     if not places:
         return {}
     if "" in places:
-        asked: dict[str, Any] = copy_json(places[""])
+        nested: dict[str, Any] = copy_json(places[""])
     else:
         evaluator = Evaluator(compiled, branches=True)
-        asked = _object(evaluator, [compiled.root], known)
+        nested = _object(evaluator, (compiled.root,), known)
         for pointer, schema in places.items():
-            _nest(evaluator, asked, split(pointer), copy_json(schema), known)
+            _nest(evaluator, nested, split(pointer), copy_json(schema), known)
     if "definitions" in remaining:
-        asked["definitions"] = copy_json(remaining["definitions"])
-    return asked
+        nested["definitions"] = copy_json(remaining["definitions"])
+    return nested
+
+
+def _askable(remaining: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    properties: dict[str, dict[str, Any]] = remaining.get("properties", {})
+    return {pointer: schema for pointer, schema in properties.items() if schema != FORBIDDEN}
 
 
 def missing_optional(compiled: Compiled, known: dict[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -53,34 +87,34 @@ def missing_optional(compiled: Compiled, known: dict[str, Any]) -> Iterator[tupl
     ``false`` is not declared.
     """
     evaluator = Evaluator(compiled, branches=True)
-    stack: list[tuple[tuple[str, ...], list[Any], Any]] = [((), [compiled.root], known)]
+    stack: list[tuple[tuple[str, ...], tuple[Schema, ...], Any]] = [((), (compiled.root,), known)]
     while stack:
         tokens, schemas, value = stack.pop()
-        nodes = _nodes(evaluator, schemas, value)
-        below: list[tuple[tuple[str, ...], list[Any], Any]] = []
+        nodes = evaluator.applying_nodes(schemas, value)
+        below: list[tuple[tuple[str, ...], tuple[Schema, ...], Any]] = []
         if isinstance(value, dict):
             lacking = {name for node in nodes for name in evaluator.missing(node, value)}
             for name in dict.fromkeys(
                 name for node in nodes for name in node.get("properties", ())
             ):
                 found = member_schemas(evaluator, nodes, name)
-                if name in value or name in lacking or any(map(compiled.is_never, found)):
-                    continue
-                yield (*tokens, name)
+                absent = name not in value and name not in lacking
+                if absent and not any(map(compiled.is_never, found)):
+                    yield (*tokens, name)
             for name, child in value.items():
-                below.append(((*tokens, name), [*member_schemas(evaluator, nodes, name)], child))
+                below.append(((*tokens, name), member_schemas(evaluator, nodes, name), child))
         elif isinstance(value, list):
             for place, child in enumerate(value):
-                below.append(((*tokens, str(place)), [*item_schemas(nodes, place)], child))
+                below.append(((*tokens, str(place)), item_schemas(nodes, place), child))
         stack += reversed(below)
 
 
 def schemas_at(
     compiled: Compiled, tokens: tuple[str, ...], known: dict[str, Any]
-) -> tuple[Any, ...]:
+) -> tuple[Schema, ...]:
     """Return the subschemas that hold at ``tokens``, a place in ``known`` or a member missing there."""
     evaluator = Evaluator(compiled, branches=True)
-    schemas: tuple[Any, ...] = (compiled.root,)
+    schemas: tuple[Schema, ...] = (compiled.root,)
     value: Any = known
     for token in tokens:
         schemas, value = _step(evaluator, schemas, value, token)
@@ -88,16 +122,12 @@ def schemas_at(
 
 
 def _step(
-    evaluator: Evaluator, schemas: tuple[Any, ...], value: Any, token: str
-) -> tuple[tuple[Any, ...], Any]:
-    nodes = _nodes(evaluator, list(schemas), value)
+    evaluator: Evaluator, schemas: tuple[Schema, ...], value: Any, token: str
+) -> tuple[tuple[Schema, ...], Any]:
+    nodes = evaluator.applying_nodes(schemas, value)
     if isinstance(value, list):
         return item_schemas(nodes, int(token)), value[int(token)]
     return member_schemas(evaluator, nodes, token), value.get(token)
-
-
-def _nodes(evaluator: Evaluator, schemas: list[Any], value: Any) -> list[dict[str, Any]]:
-    return [node for node in evaluator.applying(schemas, value) if isinstance(node, dict)]
 
 
 def _nest(
@@ -108,7 +138,7 @@ def _nest(
     known: Any,
 ) -> None:
     """Put ``schema`` at ``tokens`` beneath ``asked``, making the objects on the way."""
-    schemas: tuple[Any, ...] = (evaluator.compiled.root,)
+    schemas: tuple[Schema, ...] = (evaluator.compiled.root,)
     value = known
     for place, token in enumerate(tokens):
         properties = asked["properties"]
@@ -118,12 +148,12 @@ def _nest(
             properties[token] = schema
             return
         schemas, value = _step(evaluator, schemas, value, token)
-        asked = properties.setdefault(token, _object(evaluator, list(schemas), value))
+        asked = properties.setdefault(token, _object(evaluator, schemas, value))
 
 
-def _object(evaluator: Evaluator, schemas: list[Any], value: Any) -> dict[str, Any]:
+def _object(evaluator: Evaluator, schemas: tuple[Schema, ...], value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"type": "object"}
-    for node in _nodes(evaluator, schemas, value):
+    for node in evaluator.applying_nodes(schemas, value):
         for keyword in _ANNOTATIONS:
             if keyword in node:
                 made.setdefault(keyword, node[keyword])

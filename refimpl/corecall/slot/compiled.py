@@ -9,6 +9,7 @@ Compiled schemas are kept, so that a schema seen before costs one hash.
 from __future__ import annotations
 
 import marshal
+import re
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -18,11 +19,20 @@ import jsonschema_rs
 from corecall.pointer import join
 from corecall.slot import graph
 from corecall.slot.limits import SchemaError, plain_schema
-from corecall.slot.patterns import BACKTRACK_LIMIT, Matcher, PatternError, map_surrogates
+from corecall.slot.patterns import (
+    BACKTRACK_LIMIT,
+    NORMAL_LENGTH,
+    Matcher,
+    PatternError,
+    map_surrogates,
+)
 from corecall.slot.references import METASCHEMA, Index, Schema, Target, build_index
 
 _KEPT = 1024
 _OPTIONS = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)
+_SURROGATE_BYTES = re.compile(rb"\xed[\xa0-\xbf]")
+"""A lone surrogate as ``marshal`` writes it, or, at worst, a number that looks like one."""
+
 _LEAF_KEYWORDS = frozenset(
     {
         "const",
@@ -46,9 +56,10 @@ _LEAF_KEYWORDS = frozenset(
 class Compiled:
     """One valid schema. Everything handed out belongs to it: copy before giving it to a caller."""
 
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root: dict[str, Any], *, has_surrogates: bool = False) -> None:
         """Take over ``root``, a private plain copy. Raises :class:`SchemaError`."""
         self.root = root
+        self._has_surrogates = has_surrogates
         self.index: Index = build_index(root)
         self.matchers: dict[str, Matcher] = {}
         for pattern, pointer in self.index.patterns.items():
@@ -60,6 +71,19 @@ class Compiled:
         self._leaves: dict[int, jsonschema_rs.Draft7Validator | None] = {}
         self.engine = self._build_engine()
         """The fast engine, or ``None`` where only the one with memory is safe."""
+
+    def fast_verdict(self, plain: Any, longest: int) -> bool | None:
+        """Say whether ``plain``, whose longest string is ``longest``, is valid; ``None``: ask slowly.
+
+        That is for schemas whose paths multiply, text too long for backtracking patterns, and lone
+        surrogates; :class:`corecall.slot.evaluate.Evaluator` takes them all.
+        """
+        if self.engine is None or (self.backtracks and longest > NORMAL_LENGTH):
+            return None
+        try:
+            return self.engine.is_valid(plain)
+        except UnicodeEncodeError:
+            return None
 
     def target(self, node: dict[str, Any]) -> Target | None:
         """Return what the ``$ref`` of ``node`` points at, if it has one."""
@@ -99,12 +123,17 @@ class Compiled:
 
     def is_never(self, schema: Schema) -> bool:
         """Say whether ``schema`` is ``false``, or ``{"not": {}}``, as itself or by reference."""
-        return self.resolve(schema) in (False, {"not": {}}, {"not": True})
+        schema = self.resolve(schema)
+        if isinstance(schema, bool):
+            return not schema
+        return len(schema) == 1 and schema.get("not") in ({}, True)
 
     def _build_engine(self) -> jsonschema_rs.Draft7Validator | None:
         multiplies = graph.multiplies(self.index)
         try:
-            schema = self._rewritten(self.root)
+            index = self.index
+            as_is = not (index.targets or index.patterns or index.has_uris or self._has_surrogates)
+            schema = self.root if as_is else self._rewritten(self.root)
             if not multiplies:
                 return _engine(schema)
             metaschema = _engine(METASCHEMA)
@@ -177,7 +206,8 @@ def compile_schema(schema: Any) -> Compiled:
 
 @lru_cache(maxsize=_KEPT)
 def _compiled(key: bytes) -> Compiled:
-    return Compiled(plain_schema(marshal.loads(key)))  # noqa: S302 - bytes made three lines up
+    root = marshal.loads(key)  # noqa: S302 - bytes made right above
+    return Compiled(plain_schema(root), has_surrogates=bool(_SURROGATE_BYTES.search(key)))
 
 
 def _engine(schema: dict[str, Any]) -> jsonschema_rs.Draft7Validator:

@@ -7,7 +7,7 @@ of the two and its depth by nothing. Leaf keywords are asked of the fast engine,
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from corecall.slot.compiled import Compiled, mapped
@@ -15,6 +15,11 @@ from corecall.slot.references import Schema
 
 _Question = tuple[Schema, Any]
 _Judging = Generator[_Question, bool | None, bool]
+
+_UNFOLDED = frozenset({"$ref", "allOf", "anyOf", "dependencies", "if", "oneOf"})
+"""Keywords by which a subschema brings in others for the same value."""
+
+_COMBINING = frozenset({"anyOf", "oneOf", "not", "contains", "propertyNames"})
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,),
@@ -98,10 +103,7 @@ class Evaluator:
 
     def combined_fault(self, node: dict[str, Any], value: Any) -> str | None:
         """Return the keyword of ``node`` that combines subschemas and fails here, if one does."""
-        for keyword in ("anyOf", "oneOf", "not", "contains", "propertyNames"):
-            if keyword in node:
-                break
-        else:
+        if _COMBINING.isdisjoint(node):
             return None
         steps = self._judge_combined(node, value)
         try:
@@ -122,6 +124,7 @@ class Evaluator:
             if held != 1:
                 return "oneOf"
         if "not" in node:
+            refused: bool | None
             if self._partial:
                 refused = self._strict.holds(node["not"], value)
             else:
@@ -184,12 +187,16 @@ class Evaluator:
 
     # -- which subschemas apply ----------------------------------------------------------------
 
-    def applying(self, schemas: Iterable[Schema], value: Any) -> list[Schema]:
+    def applying(self, schemas: Sequence[Schema], value: Any) -> list[Schema]:
         """Return every subschema that must hold where ``schemas`` must, seen from ``value``.
 
         References followed, ``allOf``, ``then``, ``else`` and dependent schemas unfolded, in
         document order, each once, ``True`` left out.
         """
+        if len(schemas) == 1:  # nearly always, and then there is mostly nothing to unfold
+            only = schemas[0]
+            if isinstance(only, dict) and _UNFOLDED.isdisjoint(only):
+                return [only]
         found: list[Schema] = []
         seen: set[int] = set()
         stack = list(schemas)[::-1]
@@ -205,6 +212,10 @@ class Evaluator:
                     more += self._chosen_branches(schema, value)
                 stack += reversed(more)
         return found
+
+    def applying_nodes(self, schemas: Sequence[Schema], value: Any) -> list[dict[str, Any]]:
+        """Return :meth:`applying` without ``False``."""
+        return [schema for schema in self.applying(schemas, value) if isinstance(schema, dict)]
 
     def _conjuncts(
         self, node: dict[str, Any], value: Any, condition: bool | None

@@ -16,8 +16,8 @@ from corecall.pointer import join
 from corecall.slot.compiled import Compiled
 from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
-from corecall.slot.limits import copy_json
-from corecall.slot.violations import Kind, Violation, violations
+from corecall.slot.limits import copy_json, plain_data
+from corecall.slot.violations import Kind, Violation, undeclared, violations
 
 Tokens = tuple[str, ...]
 
@@ -67,9 +67,10 @@ class _Merging:
         data: dict[str, Any] = convert(self._compiled, reply, self._known)
         if self._known:
             data = self._protected(self._known, data, ())
-        while self._drop_faults(data):
-            pass
-        filled = tuple(join(leaf) for place in self._new(data) for leaf in _leaves(data, place))
+        new = self._new(data)
+        while new and self._drop_faults(data, new):
+            new = self._new(data)
+        filled = tuple(join(leaf) for place in new for leaf in _leaves(data, place))
         return Merge(data, filled, tuple(self._rejected), tuple(self._undeclared))
 
     def _broken(self, data: dict[str, Any], *, partial: bool) -> frozenset[Tokens]:
@@ -117,13 +118,13 @@ class _Merging:
 
     # -- what has to go ------------------------------------------------------------------------
 
-    def _drop_faults(self, data: dict[str, Any]) -> bool:
-        """Drop the deepest faults that the reply brought into ``data``; say whether there were any."""
-        new = self._new(data)
-        if not new:
-            return False
+    def _drop_faults(self, data: dict[str, Any], new: list[Tokens]) -> bool:
+        """Drop the deepest faults at or beneath ``new`` places; say whether there were any."""
         evaluator = Evaluator(self._compiled, partial=True, branches=True)
-        found = list(violations(evaluator, data, deep=True))
+        valid = self._compiled.fast_verdict(*plain_data(data)) is True
+        found = list(
+            undeclared(evaluator, data) if valid else violations(evaluator, data, deep=True)
+        )
         places = frozenset(new)
         mine = [fault for fault in found if _within(fault.tokens, places)]
         above = {fault.tokens[:end] for fault in mine for end in range(len(fault.tokens))}

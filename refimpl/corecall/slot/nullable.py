@@ -35,6 +35,15 @@ def add_null(schema: dict[str, Any]) -> dict[str, Any]:
     return _Widening(schema).run()
 
 
+def admitting_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of ``schema`` that admits null as well, in the plainest form there is for it."""
+    widened: dict[str, Any] = copy_json(schema)
+    if _is_basic(schema):
+        _add_null_here(widened)
+        return widened
+    return {"anyOf": [widened, {"type": "null"}]} if schema else widened
+
+
 class _Widening:
     def __init__(self, schema: dict[str, Any]) -> None:
         self._root = schema
@@ -177,7 +186,7 @@ def drop_nulls(compiled: Compiled, data: dict[str, Any]) -> dict[str, Any]:
     stack: list[tuple[tuple[Schema, ...], Any]] = [((compiled.root,), copied)]
     while stack:
         schemas, value = stack.pop()
-        nodes = [node for node in evaluator.applying(schemas, value) if isinstance(node, dict)]
+        nodes = evaluator.applying_nodes(schemas, value)
         if isinstance(value, dict):
             for name in [name for name, child in value.items() if child is None]:
                 if not _admits_null(evaluator, nodes, name, value):
@@ -201,8 +210,7 @@ def _admits_null(
             if fitting and not any(
                 all(
                     evaluator.holds(schema, None)
-                    for branch in evaluator.applying((option,), value)
-                    if isinstance(branch, dict)
+                    for branch in evaluator.applying_nodes((option,), value)
                     for schema in evaluator.compiled.member_schemas(branch, name)
                 )
                 for option in fitting

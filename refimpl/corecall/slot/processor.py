@@ -6,18 +6,18 @@ and Infinity are not JSON. Arguments are never changed, and results share nothin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from corecall.pointer import join, split
 from corecall.reply import loads
-from corecall.slot.asking import ask_schema, missing_optional, schemas_at
+from corecall.slot.asking import ask_schema, asked, missing_optional, schemas_at
 from corecall.slot.compiled import compile_schema
 from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
 from corecall.slot.limits import DataError, SchemaError, plain_data, plain_schema
 from corecall.slot.merging import Merge, Refusal, merge
 from corecall.slot.nullable import add_null, drop_nulls
-from corecall.slot.patterns import NORMAL_LENGTH
 from corecall.slot.remaining import remaining_schema
 from corecall.slot.violations import violations
 
@@ -89,21 +89,28 @@ class SlotProcessor:
         """
         return ask_schema(self._compiled, remaining, _object(known))
 
+    def asked(
+        self, remaining: dict[str, Any], known: dict[str, Any], *, optional: bool = False
+    ) -> dict[str, Any]:
+        """Return what of ``remaining`` a model can be asked for, in the same form; ``{}``: nothing.
+
+        Forbidden keys are never asked for. With ``optional`` declared optional properties that are
+        absent are asked for too, each admitting null, which means unknown.
+        """
+        return asked(self._compiled, remaining, _object(known), optional=optional)
+
     def missing_optional(self, known: dict[str, Any]) -> list[str]:
         """Return the pointers of declared properties that ``known`` may have and has not."""
         return [join(tokens) for tokens in missing_optional(self._compiled, _object(known))]
 
-    def schema_for(self, pointers: list[str], known: dict[str, Any]) -> dict[str, Any]:
+    def schema_for(self, pointers: Sequence[str], known: dict[str, Any]) -> dict[str, Any]:
         """Return a schema in the form of the remaining schema for places of one's own choice.
 
-        ``pointers`` lead to values in ``known`` or to members missing there, as
-        :meth:`missing_optional` gives them.
+        ``pointers`` lead to values in ``known``, or to members missing there.
         """
         known = _object(known)
-        places = [
-            (split(pointer), schemas_at(self._compiled, split(pointer), known))
-            for pointer in pointers
-        ]
+        tokens = [split(pointer) for pointer in pointers]
+        places = [(place, schemas_at(self._compiled, place, known)) for place in tokens]
         return remaining_schema(self._compiled, places)
 
     @staticmethod
@@ -125,13 +132,10 @@ class SlotProcessor:
         return drop_nulls(self._compiled, _object({} if value is None else value))
 
     def _holds(self, plain: Any, longest: int) -> bool:
-        compiled = self._compiled
-        if compiled.engine is not None and not (compiled.backtracks and longest > NORMAL_LENGTH):
-            try:
-                return compiled.engine.is_valid(plain)
-            except UnicodeEncodeError:  # a lone surrogate
-                pass
-        return Evaluator(compiled).holds(compiled.root, plain)
+        verdict = self._compiled.fast_verdict(plain, longest)
+        if verdict is None:
+            verdict = Evaluator(self._compiled).holds(self._compiled.root, plain)
+        return verdict
 
 
 def _object(data: Any) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Target:
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Index:
     """Every subschema of a schema, by ``id``; valid as long as the schema object lives."""
 
@@ -61,6 +61,8 @@ class Index:
     """What the ``$ref`` of a subschema object points at."""
     patterns: dict[str, str] = field(default_factory=dict)
     """Every regular expression, and the pointer where it stands first."""
+    has_uris: bool = False
+    """Whether there is an ``$id`` or ``$schema`` in it."""
 
 
 def subschemas(node: dict[str, Any]) -> Iterator[tuple[str, str | None, Schema]]:
@@ -119,15 +121,19 @@ class _Indexer:
             base = self._register(node, pointer, base)
             self._bases[id(node)] = base
             for keyword, name, child in subschemas(node):
-                if isinstance(child, dict):
-                    place = None if pointer is None else f"{pointer}/{keyword}"
-                    if place is not None and name is not None:
-                        place = f"{place}/{escape(name)}"
-                    stack.append((child, place, base, level + 1))
-            self._note_patterns(node, pointer)
+                if not isinstance(child, dict):
+                    continue
+                place = pointer
+                if place is not None:
+                    place += f"/{keyword}" if name is None else f"/{keyword}/{escape(name)}"
+                stack.append((child, place, base, level + 1))
+            if "pattern" in node or "patternProperties" in node:
+                self._note_patterns(node, pointer)
 
     def _register(self, node: dict[str, Any], pointer: str | None, base: str) -> str:
         """Note the node's ``$ref`` or ``$id``; return the base URI that holds inside it."""
+        if "$id" in node or "$schema" in node:
+            self._index.has_uris = True
         if isinstance(node.get("$ref"), str):
             self._references.append(node)
             return base  # siblings of $ref are ignored in Draft 7, $id among them

@@ -98,9 +98,3 @@ class _Writer:
             self._names[pointer] = unique
             self._waiting.append(target)
         return self._names[pointer]
-
-
-def without_forbidden(remaining: dict[str, Any]) -> dict[str, Any]:
-    """Return the places of a remaining schema that a model can be asked for, as it has them."""
-    properties: dict[str, Any] = remaining.get("properties", {})
-    return {pointer: schema for pointer, schema in properties.items() if schema != FORBIDDEN}

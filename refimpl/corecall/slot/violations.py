@@ -48,27 +48,53 @@ def violations(evaluator: Evaluator, data: Any, *, deep: bool = False) -> Iterat
     A place with a fault of its own hides what is beneath it, unless ``deep``; a deep walk also
     reports undeclared members.
     """
+    is_never = evaluator.compiled.is_never
     stack: list[Violation | _Place] = [_Place((), (evaluator.compiled.root,), data)]
     while stack:
         entry = stack.pop()
         if isinstance(entry, Violation):
             yield entry
             continue
-        applying = evaluator.applying(entry.schemas, entry.value)
-        if entry.tokens and any(evaluator.compiled.is_never(schema) for schema in applying):
+        value = entry.value
+        applying = evaluator.applying(entry.schemas, value)
+        if entry.tokens and any(map(is_never, applying)):
             yield Violation(Kind.FORBIDDEN, entry.tokens, entry.schemas, "must not be there")
             continue
         nodes = [schema for schema in applying if isinstance(schema, dict)]
         reason = "nothing is valid here" if len(nodes) < len(applying) else ""
-        reason = reason or fault(evaluator, nodes, entry.value)
+        reason = reason or fault(evaluator, nodes, value)
         if reason:
             yield Violation(Kind.BROKEN, entry.tokens, entry.schemas, reason)
             if not deep:
                 continue
-        if isinstance(entry.value, dict):
+        if isinstance(value, dict):
             stack += list(_members(evaluator, nodes, entry, deep=deep))[::-1]
-        elif isinstance(entry.value, list):
+        elif isinstance(value, list):
             stack += list(_items(nodes, entry))[::-1]
+
+
+def undeclared(evaluator: Evaluator, data: Any) -> Iterator[Violation]:
+    """Yield what a deep walk would for ``data`` that is valid: its undeclared members."""
+    stack = [_Place((), (evaluator.compiled.root,), data)]
+    while stack:
+        place = stack.pop()
+        nodes = evaluator.applying_nodes(place.schemas, place.value)
+        below: list[_Place] = []
+        if isinstance(place.value, dict):
+            declared = declares(evaluator, place.schemas, place.value)
+            for name, child in place.value.items():
+                tokens = (*place.tokens, name)
+                if declared is not None and name not in declared:
+                    yield _undeclared(tokens)
+                elif isinstance(child, (dict, list)):
+                    below.append(_Place(tokens, member_schemas(evaluator, nodes, name), child))
+        else:
+            below += (item for item in _items(nodes, place) if isinstance(item.value, (dict, list)))
+        stack += reversed(below)
+
+
+def _undeclared(tokens: tuple[str, ...]) -> Violation:
+    return Violation(Kind.UNDECLARED, tokens, (), "the schema does not declare it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +208,7 @@ def _members(
         if name in lacking:
             yield Violation(Kind.MISSING, tokens, schemas, "required, and not there")
         elif declared is not None and name not in declared:
-            yield Violation(Kind.UNDECLARED, tokens, schemas, "the schema does not declare it")
+            yield _undeclared(tokens)
         elif schemas:
             yield _Place(tokens, schemas, value[name])
 
