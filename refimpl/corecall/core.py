@@ -159,7 +159,8 @@ class CoreCall(BaseModel):
         self._llm_obj = executor.llm
         call_vars = self._assemble_call_vars(executor)
         input_data = await self._init(call_vars)
-        self.input = input_data.model_dump(by_alias=True, exclude_none=True)
+        # A partial model may hold what its fields do not expect; completing it is what Slot is for.
+        self.input = input_data.model_dump(by_alias=True, exclude_none=True, warnings=False)
 
     @staticmethod
     def _assemble_call_vars(executor: StepExecutor) -> CallVars:
@@ -222,8 +223,12 @@ class CoreCall(BaseModel):
         models that ask schema-bound, ``response_schema``.
         """
         chunks = self._llm_obj.reasoning.call(messages, streaming=streaming, **options)
-        async for chunk in chunks:
-            yield "" if chunk.content is None else chunk.content
+        try:
+            async for chunk in chunks:
+                yield "" if chunk.content is None else chunk.content
+        finally:  # a caller who leaves early ends the request too
+            if isinstance(chunks, AsyncGenerator):
+                await chunks.aclose()
 
     async def _json(self, messages: list[Message], schema: dict[str, Any]) -> dict[str, Any]:
         """Return an object of the function model that satisfies ``schema`` (seed §3.4.12).

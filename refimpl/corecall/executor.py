@@ -121,20 +121,21 @@ class StepExecutor:
                     self.status = StepStatus.PARAM
                     return self.status
             started = True
-            arguments = CallbackInput(arguments_in_json=_json(self.input))
-            await self.callbacks.start(call.name, arguments)
+            extra = {"name": call.name, "description": call.description}
+            arguments = _json(self.input)
+            await self.callbacks.start(CallbackInput(arguments_in_json=arguments, extra=extra))
             async with aclosing(call.exec(self, self.input)) as chunks:
                 async for chunk in chunks:
                     await self._emit(call, chunk)
-            texts = [c.content if isinstance(c.content, str) else _json(c.content) for c in self.chunks]
-            await self.callbacks.end(call.name, CallbackOutput(response="".join(texts)))
-            pieces = [CallbackOutput(response=text) for text in texts]
-            await self.callbacks.end_with_stream(call.name, pieces)
+            texts = [_text(chunk) for chunk in self.chunks]
+            await self.callbacks.end(CallbackOutput(response="".join(texts), extra=extra))
+            pieces = [CallbackOutput(response=text, extra=extra) for text in texts]
+            await self.callbacks.end_with_stream(pieces)
         except CallError as error:
             logger.error("call %s failed: %s", call.name, error)
             self.status = StepStatus.ERROR
             if started:
-                await self.callbacks.error(call.name, error)
+                await self.callbacks.error(error)
             content = {"message": error.message, "data": error.data}
             await self._emit(call, CallOutputChunk(type=CallOutputType.ERROR, content=content))
             return self.status
@@ -164,6 +165,10 @@ class StepExecutor:
             result = self.sink(chunk)
             if inspect.isawaitable(result):
                 await result
+
+
+def _text(chunk: CallOutputChunk) -> str:
+    return chunk.content if isinstance(chunk.content, str) else _json(chunk.content)
 
 
 def _json(value: Any) -> str:

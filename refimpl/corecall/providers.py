@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -21,7 +21,8 @@ import orjson
 from .core import Function, Message, Reasoning
 from .deltas import Completion, Delta
 from .generator import FunctionMode, JsonGenerator, response_format
-from .sse import SSEDecoder
+from .jsontext import loads
+from .sse import SSEDecoder, ServerEvent
 from .thoughts import ThoughtSplitter
 from .types import CallError
 
@@ -31,6 +32,7 @@ _RETRIED = frozenset({408, 409, 429})
 _FIRST_WAIT = 0.5  # seconds; doubled with every attempt
 _LONGEST_WAIT = 30.0  # seconds; a server that asks for more is not waited for
 _SHOWN = 300  # characters of a body that an error shows
+_DONE = "[DONE]"
 _NOT_GIVEN: Mapping[str, Any] = {}
 
 
@@ -106,7 +108,7 @@ class ChatClient:
 
     async def stream(
         self, messages: list[Message], params: Mapping[str, Any] = _NOT_GIVEN
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta, None]:
         """Yield each delta of a streamed reply as it comes.
 
         A stream that ends in the middle of an event, or before a finish reason or
@@ -120,8 +122,9 @@ class ChatClient:
                 yield Delta(content=completion.content, reasoning=completion.reasoning)
                 return
             completion = Completion()
-            async for delta in self._events(response, completion):
-                yield delta
+            async with aclosing(self._events(response, completion)) as deltas:
+                async for delta in deltas:
+                    yield delta
         finally:
             await response.aclose()
 
@@ -171,10 +174,10 @@ class ChatClient:
         except httpx2.TransportError as error:
             raise self._error(_describe(error), status=response.status_code) from error
         status = response.status_code
+        text = content.decode("utf-8", "replace")
         try:
-            completion = Completion.from_message(orjson.loads(content))
+            completion = Completion.from_message(loads(text))
         except ValueError as error:
-            text = content.decode("utf-8", "replace")
             raise self._error(f"HTTP {status}, not JSON ({error}): {text}", status=status) from error
         if completion.error is not None:
             raise self._error(f"HTTP {status}: {completion.error['message']}", status=status)
@@ -182,26 +185,32 @@ class ChatClient:
 
     async def _events(
         self, response: httpx2.Response, completion: Completion
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta, None]:
         decoder = SSEDecoder()
         try:
             async with aclosing(response.aiter_raw()) as chunks:
                 async for chunk in chunks:
                     for event in decoder.feed(chunk):
-                        delta = completion.add_event(event)
-                        if completion.error is not None:
-                            raise self._cut(completion.error["message"], completion)
-                        if completion.done:
+                        if event.data.strip() == _DONE:
                             return
-                        yield delta
+                        yield self._delta(event, completion)
         except httpx2.TransportError as error:
             raise self._cut(_describe(error), completion) from error
-        if (rest := decoder.close()) is not None:  # some servers spare the last blank line
-            yield completion.add_event(rest)
-            if completion.error is not None:
-                raise self._cut("the stream ended in the middle of an event", completion)
-        if not completion.complete:
+        rest = decoder.close()
+        if rest is not None and rest.data.strip() != _DONE:
+            raise self._cut("the stream ended in the middle of an event", completion)
+        if rest is None and completion.finish_reason is None:
             raise self._cut("the stream ended before the reply was finished", completion)
+
+    def _delta(self, event: ServerEvent, completion: Completion) -> Delta:
+        try:
+            chunk = loads(event.data)
+        except ValueError as error:
+            raise self._cut(f"an event that is not JSON ({error}): {event.data}", completion) from error
+        delta = completion.add(chunk)
+        if event.event == "error" or completion.error is not None:
+            raise self._cut(f"the server reported an error: {event.data}", completion)
+        return delta
 
     def _cut(self, reason: str, completion: Completion) -> TransportError:
         arguments = [call.arguments for call in completion.tool_calls]
@@ -260,7 +269,7 @@ class ReasoningModel:
         *,
         temperature: float | None = None,
         response_schema: dict[str, Any] | None = None,
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta, None]:
         """Yield the reply: one delta after another, or a single one when not streaming.
 
         ``temperature`` goes before the endpoint's own. ``response_schema`` is sent as the
@@ -275,10 +284,11 @@ class ReasoningModel:
             params["response_format"] = {"type": "json_object"}
         splitter = ThoughtSplitter()
         if streaming:
-            async for delta in self._client.stream(messages, params):
-                thought, content = splitter.feed(delta.content)
-                if thought or content or delta.reasoning:
-                    yield Delta(content=content, reasoning=delta.reasoning + thought)
+            async with aclosing(self._client.stream(messages, params)) as deltas:
+                async for delta in deltas:
+                    thought, content = splitter.feed(delta.content)
+                    if thought or content or delta.reasoning:
+                        yield Delta(content=content, reasoning=delta.reasoning + thought)
         else:
             completion = await self._client.complete(messages, params)
             thought, content = splitter.feed(completion.content)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
-from corecall.callbacks import CallbackHandler, CallbackOutput
+from corecall.callbacks import CallbackOutput
 from corecall.core import CoreCall, DataBase
 from corecall.executor import StepExecutor, StepStatus, deep_merge
 from corecall.types import (
@@ -38,7 +38,7 @@ class Result(DataBase):
 
 
 class Book(CoreCall, input_model=Booking, output_model=Result):
-    error: Exception | None = None
+    error: BaseException | None = None
 
     async def _init(self, call_vars: CallVars) -> Booking:
         return Booking.model_construct(guest={"name": "Ida"})
@@ -93,7 +93,7 @@ class TestRunning:
         assert runner.chunks[-1].content == {"message": "full", "data": {"code": 7}}
 
     @pytest.mark.parametrize("error", [asyncio.CancelledError(), RuntimeError("bug")])
-    async def test_cancellation_and_bugs_pass(self, error: Exception) -> None:
+    async def test_cancellation_and_bugs_pass(self, error: BaseException) -> None:
         runner = executor()
         with pytest.raises(type(error)):
             await run(runner, error=error)
@@ -158,40 +158,36 @@ class TestCallbacks:
 
     async def test_start_has_the_arguments_and_end_the_output(self) -> None:
         seen: list[tuple[str, str]] = []
+        runner = executor()
+        runner.callbacks.on_start(lambda given: seen.append(("start", given.arguments_in_json)))
+        runner.callbacks.on_end(lambda given: seen.append((given.extra["name"], given.response)))
 
-        async def on_stream(tool: str, pieces: AsyncIterator[CallbackOutput]) -> None:
+        @runner.callbacks.on_end_with_stream
+        async def on_stream(pieces: AsyncIterator[CallbackOutput]) -> None:
             seen.extend([("piece", piece.response) async for piece in pieces])
 
-        handler = CallbackHandler(
-            on_start=lambda tool, given: seen.append((tool, given.arguments_in_json)),
-            on_end=lambda tool, given: seen.append((tool, given.response)),
-            on_end_with_stream=on_stream,
-        )
-        runner = executor()
-        runner.callbacks.register(handler)
         await run(runner)
         data = '{"input": {"guest": {"name": "Ida"}}}'
         assert seen == [
-            ("book", '{"guest": {"name": "Ida"}}'),
+            ("start", '{"guest": {"name": "Ida"}}'),
             ("book", f"booked {data}"),
             ("piece", "booked "),
             ("piece", data),
         ]
 
     async def test_error(self) -> None:
-        seen: list[tuple[str, Exception]] = []
+        seen: list[Exception] = []
         runner = executor()
-        runner.callbacks.register(CallbackHandler(on_error=lambda *given: seen.append(given)))
+        runner.callbacks.on_error(seen.append)
         error = CallError("x")
         await run(runner, error=error)
-        assert seen == [("book", error)]
+        assert seen == [error]
 
     async def test_a_call_that_did_not_execute_fires_nothing(self) -> None:
         seen: list[Any] = []
         runner = executor(Pair(FakeReasoning([["{}"]]), FakeFunction([{}])))
-        runner.callbacks.register(
-            CallbackHandler(on_start=lambda *g: seen.append(g), on_error=lambda *g: seen.append(g))
-        )
+        runner.callbacks.on_start(seen.append)
+        runner.callbacks.on_error(seen.append)
         await run(runner, enable_filling=True)
         assert seen == []
 

@@ -52,10 +52,11 @@ def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -
 DONE = b"data: [DONE]\n\n"
 
 
-def sse(*chunks: bytes, error: Exception | None = None) -> httpx2.Response:
-    return httpx2.Response(
-        200, headers={"content-type": "text/event-stream"}, stream=Stream(list(chunks), error)
-    )
+def sse(*chunks: bytes | Stream, error: Exception | None = None) -> httpx2.Response:
+    stream = chunks[0]
+    if not isinstance(stream, Stream):
+        stream = Stream([c for c in chunks if isinstance(c, bytes)], error)
+    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=stream)
 
 
 def message(content: Any, **more: Any) -> httpx2.Response:
@@ -206,9 +207,9 @@ class TestStream:
         assert await text_of(Server(sse(chunk("a", "stop")))) == "a"
 
     async def test_r113_done_ends_the_reading(self) -> None:
-        response = sse(chunk("a", "stop"), DONE, b": still open\n\n", b": still open\n\n")
-        assert await text_of(Server(response)) == "a"
-        assert response.stream.given == 2  # type: ignore[union-attr]
+        stream = Stream([chunk("a", "stop"), DONE, b": still open\n\n", b": still open\n\n"])
+        assert await text_of(Server(sse(stream))) == "a"
+        assert stream.given == 2
 
     @pytest.mark.parametrize(
         ("chunks", "reason"),
@@ -241,12 +242,12 @@ class TestStream:
         assert await text_of(Server(message("whole"))) == "whole"
 
     async def test_abandoning_the_stream_closes_it(self) -> None:
-        response = sse(chunk("a"), chunk("b", "stop"), DONE)
-        stream = ReasoningModel(Server(response).client()).call(ASK, streaming=True)
-        async for _ in stream:
+        stream = Stream([chunk("a"), chunk("b", "stop"), DONE])
+        deltas = ReasoningModel(Server(sse(stream)).client()).call(ASK, streaming=True)
+        async for _ in deltas:
             break
-        await stream.aclose()  # type: ignore[attr-defined]
-        assert response.stream.closed  # type: ignore[union-attr]
+        await deltas.aclose()  # type: ignore[attr-defined]
+        assert stream.closed
 
 
 class TestRetries:

@@ -291,8 +291,8 @@ class TestMessages:
         assert [m["role"] for m in sent["messages"]] == ["user", "assistant", "user"]
         text = sent["messages"][-1]["content"]
         body = text[text.index("</example>") :]
-        places = [body.index(f"<{tag}>") for tag in
-                  ("context", "question", "tool_info", "tool_call", "output")]  # fmt: skip
+        sections = ("context", "question", "tool_info", "tool_call", "output")
+        places = [body.rindex(f"<{tag}>") for tag in sections]
         assert places == sorted(places)
         assert text.index("<instructions>") < text.index("<example>")
         for shown in ("a summary", "likes fjords", "newer", "d2", "Two nights {{ please }}",
