@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,12 +104,13 @@ class CassetteFile:
         self.generation += 1
         self._index = Index(self.path, self._normalize)
         try:
-            self._file = self.path.open("rb")
+            file = self._file = self.path.open("rb")
         except FileNotFoundError:
             return
         except OSError as error:
             raise CassetteError(f"{self.path} cannot be read: {error.strerror}.") from error
-        self._index.scan(self._file)
+        weakref.finalize(self, file.close)  # whoever only replays need not close a cassette
+        self._index.scan(file)
 
     def _catch_up(self, descriptor: int) -> None:
         """Take in what others appended; take away a line that a killed process left cut."""
