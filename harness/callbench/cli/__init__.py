@@ -1,1 +1,71 @@
+"""The command ``callbench``: one module per verb, thin; errors become exit codes here."""
 
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import callbench
+from callbench.cli import dataset, models, report, run
+from callbench.errors import CallbenchError, ExitCode
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="The open test bench for LLM Calls: replay recorded model traffic, fill slots, score them.",
+    epilog=(
+        "Exit codes: 0 ok, 1 threshold or finding, 2 usage, 3 bad dataset, 4 provider failed, "
+        "5 cassette miss, 6 difference, 70 internal, 130 interrupted."
+    ),
+)
+run.register(app)
+report.register(app)
+app.add_typer(dataset.app, name="dataset")
+app.add_typer(models.app, name="models")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"callbench {callbench.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command and exit with its documented code (DESIGN §5)."""
+    sys.exit(_guarded())
+
+
+def _guarded() -> int:
+    try:
+        app(standalone_mode=True)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else ExitCode.INTERNAL
+    except CallbenchError as error:
+        typer.echo(f"callbench: {error}", err=True)
+        return error.exit_code
+    except KeyboardInterrupt:
+        typer.echo("callbench: interrupted; what was recorded and scored so far is kept", err=True)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"callbench: {place}{error.strerror or error}", err=True)
+        return ExitCode.USAGE
+    return ExitCode.OK

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from corecall.types import LanguageType
 
-Mode = Literal["replay", "record", "rerecord", "live"]
+from callbench.cassette.transport import Mode
 
 LANGUAGES: dict[str, LanguageType] = {"en": LanguageType.ENGLISH, "zh": LanguageType.CHINESE}
 
@@ -26,16 +25,20 @@ class RunConfig:
     model: str = "smollm2"
     function_model: str | None = None
     system: str = "slot"
-    mode: Mode = "replay"
+    mode: Mode = Mode.REPLAY
     cassette: Path | None = None
     out: Path | None = None
     prompt: Path | None = None
     config: Path | None = None
-    langs: tuple[str, ...] = ()
+    lang: str | None = None
     tags: tuple[str, ...] = ()
     limit: int | None = None
     repair: bool = False
     ask_optional: bool = False
     concurrency: int | None = None
     deadline: float = 300.0
-    extra: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models in use, the reasoning model first."""
+        return (self.model, *([self.function_model] if self.function_model else []))

@@ -1,0 +1,41 @@
+"""``callbench dataset``: check a dataset of your own, list the bundled ones."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check and list datasets.")
+
+
+@app.command()
+def check(
+    dataset: Annotated[str, typer.Argument(help="Bundled dataset by name, or a path.")],
+) -> None:
+    """Check every line against the format and its own schema; say what is wrong and where."""
+    from collections import Counter
+
+    from callbench.dataset.loader import load_dataset
+
+    found = load_dataset(dataset)
+    langs: Counter[str] = Counter()
+    tags: Counter[str] = Counter()
+    for case in found.cases:
+        langs[case.lang] += 1
+        tags.update(case.tags)
+    typer.echo(f"{found.name}: {len(found.cases)} cases, all sound (sha256 {found.sha256[:12]})")
+    typer.echo("languages: " + ", ".join(f"{lang} {n}" for lang, n in sorted(langs.items())))
+    if tags:
+        typer.echo("tags: " + ", ".join(f"{tag} {n}" for tag, n in sorted(tags.items())))
+
+
+@app.command("list")
+def list_() -> None:
+    """List the bundled datasets."""
+    from callbench.bundled import bundled
+
+    for path in sorted(bundled("datasets").iterdir()):
+        if path.is_dir():
+            lines = sum(1 for file in path.glob("*.jsonl") for _ in file.open("rb"))
+            typer.echo(f"{path.name}\t{lines} cases")

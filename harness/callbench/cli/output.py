@@ -1,0 +1,86 @@
+"""What verbs print: progress on a terminal, tables for people, one object for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from callbench.report.summary import Prices
+
+
+@contextmanager
+def progress(silent: bool) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that shows how far a long work is; off when not on a terminal."""
+    if silent or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(
+        BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True),
+        transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("cases", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def prices_of(info: dict[str, Any]) -> Prices | None:
+    """Return the prices a run's profile states; none when two models with prices are mixed."""
+    profiles = list({repr(p): p for p in info["profiles"].values()}.values())
+    if len(profiles) != 1 or profiles[0].get("price_input") is None:
+        return None
+    from callbench.report.summary import Prices
+
+    return Prices(profiles[0]["price_input"], profiles[0]["price_output"])
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object on stdout."""
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.flush()
+
+
+def run_object(document: dict[str, Any], directory: Path, seconds: float) -> dict[str, Any]:
+    """Return the object of ``run --json`` (DESIGN §5)."""
+    info, (model, *baselines) = document["run"], document["rows"]
+    return {
+        "run_id": info["run_id"],
+        "dir": str(directory),
+        "dataset": info["dataset"],
+        "model": info["model"],
+        "system": info["system"],
+        **_scores(model),
+        "seconds": round(seconds, 3),
+        "baselines": {row["name"].partition(" ")[0]: _scores(row) for row in baselines},
+    }
+
+
+def _scores(row: dict[str, Any]) -> dict[str, Any]:
+    keys = (
+        "cases", "scored", "unparsed", "provider_errors", "exact", "exact_strict",
+        "slot_precision", "slot_recall", "slot_f1", "schema_valid",
+    )  # fmt: skip
+    return {key: row[key] for key in keys}
+
+
+def print_report(document: dict[str, Any], directory: Path) -> None:
+    """Print the tables of a run and where its files are."""
+    from rich.console import Console
+
+    from callbench.report.terminal import print_scores, print_slices
+
+    console = Console()
+    info, rows = document["run"], document["rows"]
+    title = f"{info['dataset']} · {info['system']} · {info['mode']}"
+    print_scores(console, title, rows)
+    for key in ("lang", "type", "stage"):
+        if rows[0]["by"][key]:
+            print_slices(console, rows[0], key)
+    console.print(f"report: {directory / 'report.md'}", highlight=False, soft_wrap=True)

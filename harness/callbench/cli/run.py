@@ -1,0 +1,176 @@
+"""``callbench run`` and ``callbench record``: a system over a dataset, scored and reported."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from callbench.cassette.transport import Mode
+from callbench.cli import output
+
+DatasetArgument = Annotated[str, typer.Argument(help="Bundled dataset by name, or a path.")]
+Model = Annotated[str, typer.Option("--model", "-m", help="The model under test.")]
+FunctionModel = Annotated[
+    str | None, typer.Option("--function-model", help="Another model for stage 2.")
+]
+SystemName = Annotated[
+    str, typer.Option("--system", help="slot, empty, copy, or your own as package.module:Class.")
+]
+Cassette = Annotated[
+    Path | None, typer.Option("--cassette", help="Recording to use instead of the usual file.")
+]
+Prompt = Annotated[
+    Path | None, typer.Option("--prompt", help="Your slot prompt (Jinja) in place of ours.")
+]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="Model profiles; default ./callbench.toml.")
+]
+Lang = Annotated[str | None, typer.Option("--lang", help="Only cases in this language: en, zh.")]
+Tag = Annotated[
+    list[str] | None, typer.Option("--tag", help="Only cases with this tag (may be repeated).")
+]
+Limit = Annotated[int | None, typer.Option("--limit", help="Only the first N cases.")]
+Repair = Annotated[bool, typer.Option("--repair", help="Also read replies that are almost JSON.")]
+AskOptional = Annotated[bool, typer.Option("--ask-optional", help="Ask for optional slots too.")]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Cases in flight.")]
+Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="Seconds per case.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Directory of the run; default reports/<run-id>.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command."""
+    app.command("run")(run)
+    app.command("record")(record)
+
+
+def run(
+    dataset: DatasetArgument = "everyday",
+    model: Model = "smollm2",
+    function_model: FunctionModel = None,
+    system: SystemName = "slot",
+    mode: Annotated[
+        Mode, typer.Option("--mode", help="replay answers from recordings only; the rest ask.")
+    ] = Mode.REPLAY,
+    cassette: Cassette = None,
+    prompt: Prompt = None,
+    config: Config = None,
+    lang: Lang = None,
+    tag: Tag = None,
+    limit: Limit = None,
+    repair: Repair = False,
+    ask_optional: AskOptional = False,
+    concurrency: Concurrency = None,
+    deadline: Deadline = 300.0,
+    out: Out = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fill the slots of every case, score them, print a table, write a report.
+
+    Without arguments: the bundled dataset on the bundled recordings; no key, no network.
+    """
+    from callbench.run.config import RunConfig
+
+    given = RunConfig(
+        dataset=dataset,
+        model=model,
+        function_model=function_model,
+        system=system,
+        mode=mode,
+        cassette=cassette,
+        prompt=prompt,
+        config=config,
+        lang=lang,
+        tags=tuple(tag or ()),
+        limit=limit,
+        repair=repair,
+        ask_optional=ask_optional,
+        concurrency=concurrency,
+        deadline=deadline,
+        out=out,
+    )
+    _go(given, json_=json_, quiet=quiet)
+
+
+def record(
+    dataset: DatasetArgument = "everyday",
+    model: Model = "smollm2",
+    function_model: FunctionModel = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Record everything anew, not only what is missing.")
+    ] = False,
+    cassette: Cassette = None,
+    prompt: Prompt = None,
+    config: Config = None,
+    lang: Lang = None,
+    tag: Tag = None,
+    limit: Limit = None,
+    ask_optional: AskOptional = False,
+    concurrency: Concurrency = None,
+    deadline: Deadline = 300.0,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Record a model's answers on a dataset, those that are missing; then score them.
+
+    The same as ``run --mode record`` (``--again``: ``rerecord``).
+    """
+    run(
+        dataset,
+        model,
+        function_model,
+        "slot",
+        Mode.RERECORD if again else Mode.RECORD,
+        cassette,
+        prompt,
+        config,
+        lang,
+        tag,
+        limit,
+        False,
+        ask_optional,
+        concurrency,
+        deadline,
+        None,
+        json_,
+        quiet,
+    )
+
+
+def _go(config: Any, *, json_: bool, quiet: bool) -> None:
+    from callbench.report.write import write_report
+    from callbench.run.execute import BASELINES, execute, run_baseline, selected
+
+    async def everything() -> tuple[Any, list[dict[str, Any]]]:
+        with output.progress(quiet or json_) as advance:
+            finished = await execute(config, advance)
+        from callbench.report.summary import Summary
+
+        baselines = []
+        for name in BASELINES:
+            summary = Summary(f"{name} (baseline)")
+            async for case_record in run_baseline(name, selected(config).cases):
+                summary.add(case_record)
+            baselines.append(summary.as_dict())
+        return finished, baselines
+
+    finished, baselines = asyncio.run(everything())
+    problem = finished.problem()
+    if finished.miss is not None and problem is not None:
+        raise problem
+    document = write_report(
+        finished.directory, baselines=baselines, prices=output.prices_of(finished.info)
+    )
+    if json_:
+        output.print_json(output.run_object(document, finished.directory, finished.seconds))
+    elif not quiet:
+        output.print_report(document, finished.directory)
+    if problem is not None:
+        raise problem

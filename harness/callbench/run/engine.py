@@ -1,0 +1,84 @@
+"""Running cases: several in flight, results in the order of the dataset, one per case, bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from callbench.cassette.scope import CaseScope, case_scope
+from callbench.dataset.case import Case
+from callbench.errors import CassetteError
+from callbench.run.system import System
+from callbench.scoring.outcome import Outcome
+from callbench.scoring.record import Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A case that ran: what came of it and what it took, or the recording it lacked."""
+
+    case: Case
+    outcome: Outcome
+    spent: Spent
+    miss: CassetteError | None = None
+
+
+async def run_cases(
+    cases: Iterable[Case], system: System, *, concurrency: int, deadline: float
+) -> AsyncIterator[Done]:
+    """Yield each case's result in the order of ``cases``.
+
+    At most ``concurrency`` cases are in flight or finished but not yet yielded, so memory
+    does not grow with their number. A case that takes longer than ``deadline`` seconds is
+    cancelled and becomes a provider error; nothing of it can arrive later.
+    """
+    if concurrency == 1:  # replay: a task per case would cost more than the case
+        for case in cases:
+            yield await _run(case, system, deadline)
+        return
+    waiting = iter(cases)
+    running = deque(
+        asyncio.create_task(_run(case, system, deadline)) for case in islice(waiting, concurrency)
+    )
+    try:
+        while running:
+            done = await running.popleft()
+            for case in islice(waiting, 1):
+                running.append(asyncio.create_task(_run(case, system, deadline)))
+            yield done
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _run(case: Case, system: System, deadline: float) -> Done:
+    miss: CassetteError | None = None
+    with case_scope(case.id) as scope:
+        try:
+            async with asyncio.timeout(deadline):
+                outcome = await system.fill(case)
+        except TimeoutError:
+            error = f"no result within {deadline:g} seconds"
+            outcome = Outcome(status="provider_error", slot_data=case.data, error=error)
+        except CassetteError as error:
+            miss = error
+            outcome = Outcome(status="provider_error", slot_data=case.data, error=error.message)
+    return Done(case, outcome, _spent(scope), miss)
+
+
+def _spent(scope: CaseScope) -> Spent:
+    usages = [exchange.usage for exchange in scope.exchanges if exchange.usage]
+    prompt = [usage["prompt_tokens"] for usage in usages if "prompt_tokens" in usage]
+    completion = [usage["completion_tokens"] for usage in usages if "completion_tokens" in usage]
+    first = next(iter(scope.exchanges), None)
+    return Spent(
+        calls=len(scope.exchanges),
+        prompt_tokens=sum(prompt) if prompt else None,
+        completion_tokens=sum(completion) if completion else None,
+        ms=float(sum(exchange.elapsed_ms for exchange in scope.exchanges)),
+        first_event_ms=first.first_event_ms if first else None,
+    )

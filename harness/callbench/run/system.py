@@ -1,0 +1,142 @@
+"""Systems under test: something that fills the slots of a case.
+
+The reference :class:`corecall.Slot` is one; ``package:Class`` names another implementation
+with the same attributes. The two baselines are in ``baselines.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import aclosing
+from typing import Any, Protocol
+
+from corecall.core import CoreCall, ModelPair
+from corecall.executor import (
+    StepExecutor,
+    StepInfo,
+    Task,
+    TaskMetadata,
+    TaskRuntime,
+    TaskState,
+)
+from corecall.providers import TransportError
+from corecall.slot.schema import SlotOutput, SlotTrace
+from corecall.slot.slot import Slot
+from corecall.types import CallError, ExecutorBackground, ExecutorHistory
+
+from callbench.dataset.case import Case
+from callbench.errors import UsageError
+from callbench.run.config import LANGUAGES
+from callbench.scoring.outcome import Outcome
+
+
+class System(Protocol):
+    """Fills the slots of one case after another, also of several at a time."""
+
+    async def fill(self, case: Case) -> Outcome:
+        """Return what came of ``case``; a failing model is a status, not an exception."""
+        ...
+
+
+class SlotSystem:
+    """A Slot class, run on each case through an executor of its own."""
+
+    def __init__(
+        self, models: ModelPair, slot_class: type[CoreCall] = Slot, **options: Any
+    ) -> None:
+        self._models = models
+        self._slot_class = slot_class
+        self._options = options
+
+    async def fill(self, case: Case) -> Outcome:
+        executor = executor_for(case, self._models)
+        slot: CoreCall | None = None
+        try:
+            slot = await self._slot_class.instance(
+                executor,
+                None,
+                data=case.data,
+                current_schema=case.schema,
+                step_num=len(case.steps),
+                **self._options,
+            )
+            output = await self._output(executor, slot)
+        except TransportError as error:
+            return Outcome(status="provider_error", slot_data=case.data, error=str(error))
+        except CallError as error:  # a prompt that does not render, a system that breaks its word
+            raise UsageError(f"case {case.id}: {error}") from error
+        return _outcome(case, output, getattr(slot, "trace", None))
+
+    async def _output(self, executor: StepExecutor, slot: CoreCall) -> SlotOutput:
+        contents = []
+        async with aclosing(slot.exec(executor, slot.input)) as chunks:
+            async for chunk in chunks:
+                contents.append(chunk.content)
+        if len(contents) != 1:
+            raise CallError(f"{self._slot_class.__name__} gave {len(contents)} chunks, not one")
+        return SlotOutput.model_validate(contents[0])
+
+
+def _outcome(case: Case, output: SlotOutput, trace: SlotTrace | None) -> Outcome:
+    # The seed's empty result means that nothing had to be filled: the known data stand.
+    slot_data = output.slot_data or dict(case.data)
+    if trace is None:
+        return Outcome(slot_data=slot_data, remaining_schema=output.remaining_schema)
+    unread = bool(trace.answers) and len(trace.unparsed) == len(trace.answers)
+    return Outcome(
+        status="unparsed" if unread else "ok",
+        slot_data=slot_data,
+        remaining_schema=output.remaining_schema,
+        filled_by=dict(trace.filled_by),
+        rejected=tuple((r.pointer, r.value, r.reason) for r in trace.rejected),
+        undeclared=tuple((r.pointer, r.value) for r in trace.undeclared),
+        asked=trace.asked,
+        repaired=bool(trace.repairs),
+    )
+
+
+def executor_for(case: Case, models: ModelPair) -> StepExecutor:
+    """Return an executor that stands where ``case`` stands: its talk, facts, steps and clock."""
+    return StepExecutor(
+        task=Task(
+            metadata=TaskMetadata(id=case.id, userId="callbench"),
+            state=TaskState(executorId=case.id),
+            runtime=TaskRuntime(
+                language=LANGUAGES[case.lang], reasoning=case.summary, now=case.now
+            ),
+            context=[
+                ExecutorHistory(
+                    stepId=step.step_id,
+                    stepName=step.step_name,
+                    stepDescription=step.step_description,
+                    outputData=step.output_data,
+                )
+                for step in case.steps
+            ],
+        ),
+        question=case.question,
+        background=ExecutorBackground(
+            num=len(case.conversation),
+            conversation=list(case.conversation),
+            facts=list(case.facts),
+        ),
+        llm=models,
+        step=StepInfo(name=case.tool.name, description=case.tool.description),
+    )
+
+
+def load_slot_class(name: str) -> type[CoreCall]:
+    """Return the class that ``package.module:Class`` names; ``UsageError`` if it is none."""
+    module_name, _, class_name = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"--system {name}: {error}",
+            remedy="Name it package.module:Class, importable from here (try PYTHONPATH=.).",
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, CoreCall)):
+        raise UsageError(
+            f"--system {name} is not a Slot: it must be a class derived from corecall.CoreCall"
+        )
+    return found
