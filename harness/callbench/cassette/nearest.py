@@ -1,11 +1,12 @@
 """The recording closest to a request that has none, so that a miss can say what differs.
 
-Looked for only after a miss (TRAPS C2), among a bounded number of recordings, by the lines of text that two
+Looked for only after a miss (TRAPS C2), among a bounded number of recordings, by the words that two
 requests share.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,8 @@ MOST_CANDIDATES = 2000
 """A larger cassette is sampled evenly; recordings of the same case are always looked at."""
 
 _MOST_OF_A_CASE = 200
-_MOST_LINES = 128
+_MOST_WORDS = 1000
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class _Candidate:
     entry: Entry
     model: str
     path: str
-    lines: frozenset[int]
+    words: frozenset[int]
 
 
 class Neighbors:
@@ -51,16 +53,16 @@ class Neighbors:
 
     def nearest(self, request: Request, case: str) -> Nearest | None:
         """The closest recording to ``request``: of the same case, then of the same model, then by text."""
-        asked = _lines(request)
+        asked = _words(request)
         model = request.model
 
         def closeness(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
-            shared = len(candidate.lines & asked)
+            shared = len(candidate.words & asked)
             return (
                 candidate.entry.case == case,
                 candidate.path == request.path,
                 candidate.model == model,
-                shared / (len(candidate.lines) + len(asked) - shared or 1),
+                shared / (len(candidate.words) + len(asked) - shared or 1),
             )
 
         own = [entry for entry in self._entries if entry.case == case][:_MOST_OF_A_CASE]
@@ -73,10 +75,11 @@ class Neighbors:
 
     def _candidate(self, entry: Entry) -> _Candidate:
         request = self._read(entry).request
-        return _Candidate(entry, request.model, request.path, _lines(request))
+        return _Candidate(entry, request.model, request.path, _words(request))
 
 
-def _lines(request: Request) -> frozenset[int]:
-    """Hashes of the lines of text in a request: line breaks are ``\\n`` inside its JSON strings."""
-    text = request.body.replace(b"\\n", b"\n").replace(b'","', b'"\n"')
-    return frozenset(map(hash, text.split(b"\n", _MOST_LINES)))
+def _words(request: Request) -> frozenset[int]:
+    """Hashes of the words of a request; the last ones, where prompts hold what is special to them."""
+    text = request.body.decode("utf-8", "replace").replace("\\n", " ")
+    words = _WORD.findall(text)
+    return frozenset(map(hash, words[-_MOST_WORDS:]))

@@ -66,8 +66,10 @@ class TestKey:
         assert key(body) != key(BODY)
 
     def test_order_inside_a_schema_counts(self) -> None:
-        one = {"response_format": {"schema": {"properties": {"a": {}, "b": {}}}}}
-        other = {"response_format": {"schema": {"properties": {"b": {}, "a": {}}}}}
+        one: dict[str, object] = {"response_format": {"schema": {"properties": {"a": {}, "b": {}}}}}
+        other: dict[str, object] = {
+            "response_format": {"schema": {"properties": {"b": {}, "a": {}}}}
+        }
         assert key(one) != key(other)
 
     def test_method_and_path_count(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from callbench.cassette import (
     rewrite,
 )
 from callbench.cassette.file import CassetteFile
+from callbench.cassette.index import Entry, SharedText
 from callbench.errors import CassetteError, ExitCode
 
 Build = Callable[..., Interaction]
@@ -114,13 +116,14 @@ class TestFind:
         """C2: nothing is scanned, whatever the size."""
         fill(path, *(recording(f"{n}?", case=str(n)) for n in range(50)))
         cassette = Cassette.open(path)
-        reads: list[int] = []
+        reads: list[object] = []
         read = CassetteFile._read
-        monkeypatch.setattr(
-            CassetteFile,
-            "_read",
-            lambda self, place: reads.append(place.offset) or read(self, place),
-        )
+
+        def counted(file: CassetteFile, place: Entry | SharedText) -> bytes:
+            reads.append(place)
+            return read(file, place)
+
+        monkeypatch.setattr(CassetteFile, "_read", counted)
         hit = recording("33?", case="33")
         cassette.find(hit.key, "33", 0)
         cassette.find(hit.key, "renamed", 0)
@@ -308,7 +311,7 @@ class TestDamage:
             written.append(real(descriptor, bytes(data[:10])))
             return 10
 
-        real = __import__("os").write
+        real = os.write
         cassette = Cassette.open(path)
         monkeypatch.setattr("callbench.cassette.file.os.write", write)
         with pytest.raises(CassetteError, match="No space left"):
