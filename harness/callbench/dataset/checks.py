@@ -168,6 +168,7 @@ class _Checks:
 
     def run(self) -> Iterator[Fault]:
         yield from self._expected_satisfies_schema()
+        yield from self._expected_is_declared()
         yield from self._expected_holds_data()
         for place, entry in self.accept.items():
             yield from self._accept(place, entry)
@@ -200,6 +201,15 @@ class _Checks:
                     f"The value breaks its own schema: {self._reason(self.expected, place)}.",
                     "Mend the value or the schema.",
                 )
+
+    def _expected_is_declared(self) -> Iterator[Fault]:
+        for refusal in self.processor.merge(self.data, self.expected).undeclared:
+            yield Fault(
+                f"/expected{refusal.pointer}",
+                "expected-declared",
+                "The schema does not declare it, so no answer could ever fill it.",
+                nearest(refusal.pointer, self._places()) or "Declare it, or take it out.",
+            )
 
     def _reason(self, data: dict[str, Any], place: str) -> str:
         for error in jsonschema_rs.Draft7Validator(self.schema).iter_errors(data):
@@ -290,4 +300,7 @@ class _Checks:
     def _places(self) -> list[str]:
         """Return pointers a person may have meant."""
         top = [pointer.join([name]) for name in self.schema.get("properties", {})]
-        return [*top, *(to_pointer(path) for path in flatten(self.expected))]
+        inner = [to_pointer(path) for path in flatten(self.expected)]
+        return [
+            place for place in (*top, *inner) if self.declared.declares(self.declared.path(place))
+        ]

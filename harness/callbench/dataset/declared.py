@@ -18,6 +18,8 @@ from corecall import pointer
 _ALL_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _DATES = frozenset({"date", "date-time", "time"})
 _EVERY_WAY = ("else", "then", "oneOf", "anyOf", "allOf")
+_MEMBERS = ("properties", "patternProperties", "additionalProperties")
+_ITEMS = ("items",)
 _MOST_PLACES = 4096
 _CLOSED = ("enum", "const", "pattern", "format")
 
@@ -90,8 +92,17 @@ class Declared:
         return path
 
     def declares(self, path: Path) -> bool:
-        """Say whether the schema speaks of this place at all."""
-        return bool(self._declared(path))
+        """Say whether the schema speaks of this place; an object without properties takes any key."""
+        if not path or self._declared(path):
+            return True
+        parent, token = path[:-1], path[-1]
+        nodes = self.at(parent)
+        if not self.declares(parent):
+            return False
+        if any(token in node.get("required", ()) for node in nodes):
+            return True
+        bounds = _ITEMS if isinstance(token, int) else _MEMBERS
+        return not any(word in node for node in nodes for word in bounds)
 
     def label(self, path: Path) -> Label:
         """Return what the schema says of a slot at a path, whatever its value."""

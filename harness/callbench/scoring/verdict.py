@@ -40,6 +40,7 @@ from callbench.dataset.tooling import tooling
 from callbench.scoring.compare import equal
 from callbench.scoring.matching import Matcher, Settled, settle
 from callbench.scoring.outcome import Outcome, Status
+from corecall.slot.processor import DataError, SlotProcessor
 
 SCORER_VERSION = 1
 """Raised whenever a score may come out differently for the same prediction."""
@@ -116,10 +117,17 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
         exact_strict=(
             exact and not outcome.repaired and all(slot.rung in _STRICT_RUNGS for slot in slots)
         ),
-        schema_valid=parsed and tools.processor.is_valid(given),
+        schema_valid=parsed and _holds(tools.processor, given),
         repaired=outcome.repaired,
         slots=slots,
     )
+
+
+def _holds(processor: SlotProcessor, given: dict[str, Any]) -> bool:
+    try:
+        return processor.is_valid(given)
+    except DataError:
+        return False  # not JSON, or nested too deeply for any tool
 
 
 @dataclass(slots=True)

@@ -39,7 +39,18 @@ def test_a_missing_field_is_named(record: Record, name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["conversation", "facts", "summary", "steps", "data", "now", "accept", "unfillable", "tags", "cluster"],
+    [
+        "conversation",
+        "facts",
+        "summary",
+        "steps",
+        "data",
+        "now",
+        "accept",
+        "unfillable",
+        "tags",
+        "cluster",
+    ],
 )
 def test_every_other_field_may_be_left_out(record: Record, name: str) -> None:
     del record[name]
@@ -71,7 +82,9 @@ def test_an_unknown_field_like_no_other_gets_the_list(record: Record) -> None:
         ("expected", [], "object", "array"),
     ],
 )
-def test_a_wrong_type_is_named(record: Record, name: str, value: Any, wanted: str, got: str) -> None:
+def test_a_wrong_type_is_named(
+    record: Record, name: str, value: Any, wanted: str, got: str
+) -> None:
     record[name] = value
     (fault,) = shape(record)
     assert (fault.rule, fault.pointer) == ("type", f"/{name}")
@@ -88,7 +101,9 @@ def test_a_wrong_type_is_named(record: Record, name: str, value: Any, wanted: st
         ("/tags", lambda record: record.update(tags=["a", "a"])),
     ],
 )
-def test_a_value_outside_what_the_field_admits_is_named(record: Record, pointer: str, edit: Any) -> None:
+def test_a_value_outside_what_the_field_admits_is_named(
+    record: Record, pointer: str, edit: Any
+) -> None:
     edit(record)
     assert only(shape(record)) == ("value", pointer)
 
@@ -103,7 +118,16 @@ def test_what_is_no_pointer_is_named(record: Record, text: str) -> None:
     assert f'"{text}"' in fault.message
 
 
-@pytest.mark.parametrize("now", ["2026-03-12", "2026-03-12T09:30:00Z", "2026-03-12T09:30:00+08:00", "tomorrow", "2026-3-12T09:30"])
+@pytest.mark.parametrize(
+    "now",
+    [
+        "2026-03-12",
+        "2026-03-12T09:30:00Z",
+        "2026-03-12T09:30:00+08:00",
+        "tomorrow",
+        "2026-3-12T09:30",
+    ],
+)
 def test_now_must_be_local_time(record: Record, now: str) -> None:
     record["now"] = now
     assert only(shape(record)) == ("now", "/now")
@@ -160,13 +184,21 @@ class TestExpectedAgainstItsSchema:
     def test_an_unfillable_pointer_excuses_what_is_above_it(self, record: Record) -> None:
         """/contact is required and absent since /contact/phone, all it would hold, is unfillable."""
         schema = record["schema"]
-        schema["properties"]["contact"] = {"type": "object", "properties": {"phone": {"type": "string"}}, "required": ["phone"]}
+        schema["properties"]["contact"] = {
+            "type": "object",
+            "properties": {"phone": {"type": "string"}},
+            "required": ["phone"],
+        }
         schema["required"].append("contact")
         record["unfillable"] = ["/phone", "/contact/phone"]
         assert meaning(record) == []
 
     def test_an_unfillable_pointer_excuses_what_is_beneath_it(self, record: Record) -> None:
-        record["schema"]["properties"]["contact"] = {"type": "object", "properties": {"phone": {"type": "string"}}, "required": ["phone"]}
+        record["schema"]["properties"]["contact"] = {
+            "type": "object",
+            "properties": {"phone": {"type": "string"}},
+            "required": ["phone"],
+        }
         record["expected"]["contact"] = {}
         record["unfillable"] = ["/phone", "/contact/phone"]
         assert meaning(record) == []
@@ -175,8 +207,30 @@ class TestExpectedAgainstItsSchema:
         del record["expected"]["city"], record["accept"]
         assert only(meaning(record)) == ("expected-schema", "/expected/city")
 
-    def test_a_choice_that_only_unfillable_slots_could_satisfy_is_excused(self, record: Record) -> None:
+    def test_a_choice_that_only_unfillable_slots_could_satisfy_is_excused(
+        self, record: Record
+    ) -> None:
         record["schema"]["anyOf"] = [{"required": ["phone"]}, {"required": ["note"]}]
+        assert meaning(record) == []
+
+    def test_a_key_that_the_schema_does_not_declare_is_named_with_the_nearest(
+        self, record: Record
+    ) -> None:
+        """No system could ever fill it: what is not declared is not merged."""
+        record["expected"]["nots"] = "quiet"
+        (fault,) = meaning(record)
+        assert (fault.rule, fault.pointer) == ("expected-declared", "/expected/nots")
+        assert "/note" in fault.remedy
+        assert "/nots" not in fault.remedy
+
+    def test_an_object_without_properties_takes_any_key(self, record: Record) -> None:
+        record["schema"]["properties"]["filters"] = {"type": "object"}
+        record["expected"]["filters"] = {"stars": 4}
+        record["accept"] = {"/filters/stars": {"values": [5]}, "/filters/other": {"values": [1]}}
+        assert meaning(record) == []
+
+    def test_known_data_may_hold_what_the_schema_does_not_declare(self, record: Record) -> None:
+        record["data"]["extra"] = record["expected"]["extra"] = 1
         assert meaning(record) == []
 
 
@@ -197,11 +251,15 @@ class TestExpectedAgainstData:
         record["data"]["nights"] = 2.0
         assert meaning(record) == []
 
-    def test_known_data_that_breaks_the_schema_may_be_mended_by_expected(self, record: Record) -> None:
+    def test_known_data_that_breaks_the_schema_may_be_mended_by_expected(
+        self, record: Record
+    ) -> None:
         record["data"]["nights"] = 0
         assert meaning(record) == []
 
-    def test_a_root_that_only_lacks_arguments_does_not_hide_a_contradiction(self, record: Record) -> None:
+    def test_a_root_that_only_lacks_arguments_does_not_hide_a_contradiction(
+        self, record: Record
+    ) -> None:
         record["schema"]["anyOf"] = [{"required": ["city"]}, {"required": ["note"]}]
         record["data"] = {"nights": 5}
         assert only(meaning(record)) == ("expected-data", "/data/nights")
@@ -224,7 +282,9 @@ class TestAccept:
         assert (fault.rule, fault.pointer) == ("accept-value", "/accept/~1city/values/1")
         assert "5 is not of type" in fault.message
 
-    def test_a_value_for_an_absent_slot_is_held_against_its_schema_too(self, record: Record) -> None:
+    def test_a_value_for_an_absent_slot_is_held_against_its_schema_too(
+        self, record: Record
+    ) -> None:
         record["accept"] = {"/rooms": {"values": [[{"beds": "two"}]]}}
         assert only(meaning(record)) == ("accept-value", "/accept/~1rooms/values/0")
 

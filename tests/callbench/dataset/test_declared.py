@@ -26,13 +26,31 @@ SCHEMA: dict[str, Any] = {
         "mail": {"type": "string", "format": "email"},
         "home": {"$ref": "#/definitions/place", "type": "integer"},
         "work": {"anyOf": [{"$ref": "#/definitions/place"}, {"type": "string"}]},
-        "rooms": {"type": "array", "items": {"properties": {"beds": {"type": "integer"}}, "required": ["beds"]}},
-        "pair": {"type": "array", "items": [{"type": "string"}], "additionalItems": {"type": "number"}},
-        "opts": {"type": "object", "default": {"dry": True}, "properties": {"dry": {"type": "boolean"}}},
-        "map": {"type": "object", "patternProperties": {"^x": {"type": "integer"}}, "additionalProperties": {"type": "string"}},
+        "rooms": {
+            "type": "array",
+            "items": {"properties": {"beds": {"type": "integer"}}, "required": ["beds"]},
+        },
+        "pair": {
+            "type": "array",
+            "items": [{"type": "string"}],
+            "additionalItems": {"type": "number"},
+        },
+        "opts": {
+            "type": "object",
+            "default": {"dry": True},
+            "properties": {"dry": {"type": "boolean"}},
+        },
+        "map": {
+            "type": "object",
+            "patternProperties": {"^x": {"type": "integer"}},
+            "additionalProperties": {"type": "string"},
+        },
         "open": {"type": "object", "additionalProperties": True},
         "shut": {"type": "object", "additionalProperties": False},
         "never": False,
+        "bare": {"type": "object"},
+        "names": {"type": "object", "properties": {"a": {}}, "required": ["b"]},
+        "many": {"type": "array"},
         "loop": {"$ref": "#/definitions/loop"},
         "spaced": {"$ref": "#/definitions/a%20b"},
         "0": {"type": "string"},
@@ -69,7 +87,9 @@ def declared() -> Declared:
         (("loop",), ""),
     ],
 )
-def test_the_type_is_found_wherever_it_is_written(declared: Declared, path: Path, kind: str) -> None:
+def test_the_type_is_found_wherever_it_is_written(
+    declared: Declared, path: Path, kind: str
+) -> None:
     assert declared.label(path).type == kind
 
 
@@ -94,9 +114,18 @@ def test_required_means_the_tool_cannot_be_called_without_it(
 
 @pytest.mark.parametrize(
     ("path", "free"),
-    [(("name",), True), (("unit",), False), (("fixed",), False), (("mail",), False), (("home", "zip"), False), (("pair", 0), True)],
+    [
+        (("name",), True),
+        (("unit",), False),
+        (("fixed",), False),
+        (("mail",), False),
+        (("home", "zip"), False),
+        (("pair", 0), True),
+    ],
 )
-def test_a_string_is_free_unless_something_binds_it(declared: Declared, path: Path, free: bool) -> None:
+def test_a_string_is_free_unless_something_binds_it(
+    declared: Declared, path: Path, free: bool
+) -> None:
     assert declared.label(path).free_text is free
 
 
@@ -130,7 +159,13 @@ def test_admitted_types_follow_references_branches_and_enums(
 
 
 def test_all_of_narrows_the_types() -> None:
-    declared = Declared({"properties": {"a": {"type": ["string", "integer"], "allOf": [{"type": ["integer", "null"]}]}}})
+    declared = Declared(
+        {
+            "properties": {
+                "a": {"type": ["string", "integer"], "allOf": [{"type": ["integer", "null"]}]}
+            }
+        }
+    )
     assert declared.admits_type(("a",), 1)
     assert not declared.admits_type(("a",), "1")
     assert not declared.admits_type(("a",), None)
@@ -154,6 +189,14 @@ def test_a_default_comes_from_the_slot_or_from_above(declared: Declared) -> None
         (("shut", "any"), False),
         (("never",), False),
         (("unknown",), False),
+        (("unknown", "deeper"), False),
+        (("bare", "any"), True),
+        (("bare", "any", "deeper"), True),
+        (("names", "b"), True),
+        (("names", "c"), False),
+        (("many", 3), True),
+        (("pair", 0), True),
+        ((), True),
     ],
 )
 def test_declares_says_whether_the_schema_speaks_of_a_place(
@@ -181,7 +224,16 @@ def test_an_endless_list_does_not_fill_the_memory(declared: Declared) -> None:
 
 @pytest.mark.parametrize(
     ("value", "name"),
-    [(None, "null"), (True, "boolean"), (1, "integer"), (1.0, "integer"), (1.5, "number"), ("", "string"), ([], "array"), ({}, "object")],
+    [
+        (None, "null"),
+        (True, "boolean"),
+        (1, "integer"),
+        (1.0, "integer"),
+        (1.5, "number"),
+        ("", "string"),
+        ([], "array"),
+        ({}, "object"),
+    ],
 )
 def test_json_types(value: Any, name: str) -> None:
     assert json_type(value) == name

@@ -13,7 +13,10 @@ def fault(raw: bytes) -> tuple[str, str]:
 
 
 def test_an_object_is_returned_as_it_is() -> None:
-    assert parse('{"城市":"杭州","n":[1,2.5,null]}'.encode()) == {"城市": "杭州", "n": [1, 2.5, None]}
+    assert parse('{"城市":"杭州","n":[1,2.5,null]}'.encode()) == {
+        "城市": "杭州",
+        "n": [1, 2.5, None],
+    }
 
 
 def test_every_digit_of_a_long_integer_stays() -> None:

@@ -11,7 +11,16 @@ from typing import Any
 
 import pytest
 
-from callbench.dataset import Accept, Dataset, InvalidDataset, Step, Tool, iter_cases, load_dataset, select
+from callbench.dataset import (
+    Accept,
+    Dataset,
+    InvalidDataset,
+    Step,
+    Tool,
+    iter_cases,
+    load_dataset,
+    select,
+)
 from callbench.errors import DatasetError, ExitCode, UsageError
 
 Record = dict[str, Any]
@@ -66,7 +75,9 @@ def test_blank_lines_crlf_bom_and_a_missing_last_newline_are_tolerated(
     assert [(case.id, case.line) for case in cases] == [("a", 1), ("b", 4)]
 
 
-def test_the_hash_is_over_the_bytes_of_the_files_in_name_order(record: Record, write: Write) -> None:
+def test_the_hash_is_over_the_bytes_of_the_files_in_name_order(
+    record: Record, write: Write
+) -> None:
     later = write(record | {"id": "z"}, name="set/b.jsonl")
     first = write(record, name="set/a.jsonl")
     dataset = load_dataset(first.parent)
@@ -99,7 +110,9 @@ def test_a_file_that_changes_while_in_use_is_noticed(record: Record, write: Writ
 
 
 class TestFaults:
-    def test_the_message_names_file_line_field_rule_and_remedy(self, record: Record, write: Write) -> None:
+    def test_the_message_names_file_line_field_rule_and_remedy(
+        self, record: Record, write: Write
+    ) -> None:
         path = write(record, record | {"id": "b", "expcted": {}})
         with pytest.raises(InvalidDataset) as caught:
             load_dataset(path)
@@ -256,7 +269,7 @@ class TestSelect:
         with pytest.raises(UsageError, match="language en and tag yy") as caught:
             select(dataset, lang="en", tags=["yy"])
         assert "Did you mean y?" in caught.value.remedy
-        with pytest.raises(UsageError, match="Languages: en, zh. Tags: x, y"):
+        with pytest.raises(UsageError, match=r"Languages: en, zh\. Tags: x, y"):
             select(dataset, tags=["qqq"])
 
     @pytest.mark.parametrize("limit", [0, -1])

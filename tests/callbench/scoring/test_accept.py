@@ -31,7 +31,9 @@ class TestValues:
     def test_any_other_is_wrong(self, case: Case, judge: Judge, verdicts: Verdicts) -> None:
         assert verdicts(judge(case, {"city": "杭"})) == {"/city": "wrong_value"}
 
-    def test_the_expected_value_stays_the_preferred_one(self, case: Case, judge: Judge, slot: Slot) -> None:
+    def test_the_expected_value_stays_the_preferred_one(
+        self, case: Case, judge: Judge, slot: Slot
+    ) -> None:
         assert slot(judge(case, {"city": "杭州市"}), "/city").expected == "杭州"
 
     def test_the_strictest_rung_of_all_values_counts(
@@ -57,7 +59,10 @@ class TestValues:
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
         case = make_case({"o": {}}, {"o": {"a": 1, "b": 2}}, accept={"/o": Accept((), None, True)})
-        assert verdicts(judge(case, {})) == {"/o/a": "correctly_omitted", "/o/b": "correctly_omitted"}
+        assert verdicts(judge(case, {})) == {
+            "/o/a": "correctly_omitted",
+            "/o/b": "correctly_omitted",
+        }
         assert verdicts(judge(case, {"o": {"a": 1}})) == {"/o/a": "correct", "/o/b": "missing"}
 
     def test_leave_to_omit_is_no_leave_to_give_a_refused_value(
@@ -73,7 +78,10 @@ class TestValues:
             {"a": STRING, "o": {}}, {}, accept={"/a": Accept(("x",)), "/o/n": Accept((1,))}
         )
         assert verdicts(judge(case, {})) == {}
-        assert verdicts(judge(case, {"a": "X", "o": {"n": 1}})) == {"/a": "correct", "/o/n": "correct"}
+        assert verdicts(judge(case, {"a": "X", "o": {"n": 1}})) == {
+            "/a": "correct",
+            "/o/n": "correct",
+        }
         assert verdicts(judge(case, {"a": "y"})) == {"/a": "hallucinated"}
 
     def test_a_whole_object_may_be_another(
@@ -117,7 +125,9 @@ class TestMatch:
     def test_a_match_holds_for_all_beneath_it(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
-        case = make_case({"o": {}}, {"o": {"a": "A", "l": ["A"]}}, accept={"/o": Accept((), "exact")})
+        case = make_case(
+            {"o": {}}, {"o": {"a": "A", "l": ["A"]}}, accept={"/o": Accept((), "exact")}
+        )
         assert verdicts(judge(case, {"o": {"a": "a", "l": ["a"]}})) == {
             "/o/a": "wrong_value",
             "/o/l": "wrong_value",
@@ -178,7 +188,12 @@ class TestSets:
         }
 
     def test_d12_more_items_are_made_up(self, guests: Case, judge: Judge) -> None:
-        given = [{"n": "Dee", "k": 9}, {"n": "Cy", "k": 2}, {"n": "Bob", "k": 1}, {"n": "Ann", "k": 1}]
+        given = [
+            {"n": "Dee", "k": 9},
+            {"n": "Cy", "k": 2},
+            {"n": "Bob", "k": 1},
+            {"n": "Ann", "k": 1},
+        ]
         score = judge(guests, {"l": given})
         assert score.counts == (6, 2, 0)
 

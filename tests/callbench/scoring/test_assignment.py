@@ -16,7 +16,10 @@ def test_d12_the_sum_of_gains_is_the_greatest(data: st.DataObject, rows: int, co
     partner = best_assignment(gain)
     assert len(partner) == min(rows, columns)
     assert len(set(partner.values())) == len(partner)
-    best = [gain[row][column] for row, column in zip(*linear_sum_assignment(gain, maximize=True), strict=True)]
+    best = [
+        gain[row][column]
+        for row, column in zip(*linear_sum_assignment(gain, maximize=True), strict=True)
+    ]
     assert sum(gain[row][column] for row, column in partner.items()) == sum(best)
 
 

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from callbench.scoring.compare import Rung, always, equal
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.sampled_from(["", "a", "A", "１"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.floats(-2, 2)
+    | st.sampled_from(["", "a", "A", "１"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
     max_leaves=6,
 )
 
@@ -24,7 +30,13 @@ def test_a_value_equals_itself_on_the_first_rung(value: Any) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(1, 1.0), ([1, 2], [1.0, 2]), ({"a": [{"b": 3}]}, {"a": [{"b": 3.0}]}), (0, -0.0), (1.50, 1.5)],
+    [
+        (1, 1.0),
+        ([1, 2], [1.0, 2]),
+        ({"a": [{"b": 3}]}, {"a": [{"b": 3.0}]}),
+        (0, -0.0),
+        (1.50, 1.5),
+    ],
 )
 def test_d2_d3_numbers_are_equal_by_value_at_any_depth(one: Any, other: Any) -> None:
     assert equal(one, other) in (Rung.JSON, Rung.NUMBER)
@@ -53,7 +65,8 @@ def test_d2_a_boolean_is_never_a_number(one: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(None, ""), ("", None), (None, 0), (None, False), (None, []), ("", []), ({}, [])]
+    ("one", "other"),
+    [(None, ""), ("", None), (None, 0), (None, False), (None, []), ("", []), ({}, [])],
 )
 def test_d13_null_empty_text_and_nothing_are_different(one: Any, other: Any) -> None:
     assert equal(one, other, folds=always) is None
@@ -86,8 +99,13 @@ def test_d14_text_is_folded_only_where_asked() -> None:
     assert equal("Beijing", "beijing") is None
     assert equal("Beijing", "beijing", folds=always) is Rung.TEXT
     assert equal(["ａ", 1], ["a", 1.0], folds=always) is Rung.TEXT
-    assert equal({"x": "A", "y": "A"}, {"x": "a", "y": "A"}, folds=lambda path: path == ("x",)) is Rung.TEXT
-    assert equal({"x": "A", "y": "A"}, {"x": "A", "y": "a"}, folds=lambda path: path == ("x",)) is None
+    assert (
+        equal({"x": "A", "y": "A"}, {"x": "a", "y": "A"}, folds=lambda path: path == ("x",))
+        is Rung.TEXT
+    )
+    assert (
+        equal({"x": "A", "y": "A"}, {"x": "A", "y": "a"}, folds=lambda path: path == ("x",)) is None
+    )
 
 
 def test_d12_order_counts_unless_a_set_is_declared() -> None:
@@ -98,7 +116,8 @@ def test_d12_order_counts_unless_a_set_is_declared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [([1, 1, 2], [1, 2, 2]), ([1], [1, 1]), ([1, True], [1, 1]), ([[1, 2]], [[2, 1]]), ([], [1])]
+    ("one", "other"),
+    [([1, 1, 2], [1, 2, 2]), ([1], [1, 1]), ([1, True], [1, 1]), ([[1, 2]], [[2, 1]]), ([], [1])],
 )
 def test_d12_a_set_is_a_multiset_and_only_on_the_outside(one: Any, other: Any) -> None:
     """Report r206: two equal items are two."""

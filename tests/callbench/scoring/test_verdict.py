@@ -20,6 +20,7 @@ Slot = Callable[[CaseScore, str], SlotScore]
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
+UNIT = {"city": STRING, "unit": {"enum": ["C", "F"], "default": "C"}}
 
 
 class TestExpectedSlots:
@@ -69,7 +70,10 @@ class TestExpectedSlots:
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
         case = make_case({"a": INTEGER, "b": {}}, {"a": 1, "b": 1})
-        assert verdicts(judge(case, {"a": "1", "b": "1"})) == {"/a": "wrong_type", "/b": "wrong_value"}
+        assert verdicts(judge(case, {"a": "1", "b": "1"})) == {
+            "/a": "wrong_type",
+            "/b": "wrong_value",
+        }
 
     def test_d2_a_boolean_for_a_number_is_wrong(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
@@ -85,7 +89,9 @@ class TestExpectedSlots:
         assert [slot(score, "/a").rung, slot(score, "/l").rung] == ["number", "number"]
         assert score.exact_strict
 
-    def test_d7_any_change_to_a_scalar_changes_the_score(self, make_case: Make, judge: Judge) -> None:
+    def test_d7_any_change_to_a_scalar_changes_the_score(
+        self, make_case: Make, judge: Judge
+    ) -> None:
         case = make_case({"n": INTEGER, "o": {"type": "object"}}, {"n": 3, "o": {"deep": [1, 2]}})
         assert judge(case, {"n": 4, "o": {"deep": [1, 2]}}).counts == (1, 1, 1)
         assert judge(case, {"n": 3, "o": {"deep": [1, 3]}}).counts == (1, 1, 1)
@@ -94,7 +100,10 @@ class TestExpectedSlots:
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
         case = make_case({"l": {"type": "array"}}, {"l": [{"x": 1}, {"x": 2}]})
-        assert verdicts(judge(case, {"l": [{"x": 1}]})) == {"/l/0/x": "correct", "/l/1/x": "missing"}
+        assert verdicts(judge(case, {"l": [{"x": 1}]})) == {
+            "/l/0/x": "correct",
+            "/l/1/x": "missing",
+        }
         assert verdicts(judge(case, {"l": [{"x": 1}, {"x": 2}, {"x": 3}]})) == {
             "/l/0/x": "correct",
             "/l/1/x": "correct",
@@ -122,7 +131,9 @@ class TestExpectedSlots:
         case = make_case({"a": STRING}, {"a": "x"})
         assert verdicts(judge(case, {"a": {"name": "x", "more": 1}})) == {"/a": "wrong_type"}
 
-    def test_an_empty_object_is_a_slot(self, make_case: Make, judge: Judge, verdicts: Verdicts) -> None:
+    def test_an_empty_object_is_a_slot(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts
+    ) -> None:
         case = make_case({"o": {"type": "object"}}, {"o": {}})
         assert verdicts(judge(case, {"o": {}})) == {"/o": "correct"}
         assert verdicts(judge(case, {})) == {"/o": "missing"}
@@ -139,9 +150,15 @@ class TestExpectedSlots:
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
         properties = {"l": {"type": "array"}}
-        assert verdicts(judge(make_case(properties, {"l": []}), {"l": [{"x": 1}]})) == {"/l": "wrong_value"}
-        assert verdicts(judge(make_case(properties, {"l": [1]}), {"l": []})) == {"/l": "wrong_value"}
-        assert verdicts(judge(make_case(properties, {"l": [{"x": 1}]}), {"l": []})) == {"/l/0/x": "missing"}
+        assert verdicts(judge(make_case(properties, {"l": []}), {"l": [{"x": 1}]})) == {
+            "/l": "wrong_value"
+        }
+        assert verdicts(judge(make_case(properties, {"l": [1]}), {"l": []})) == {
+            "/l": "wrong_value"
+        }
+        assert verdicts(judge(make_case(properties, {"l": [{"x": 1}]}), {"l": []})) == {
+            "/l/0/x": "missing"
+        }
 
     def test_keys_that_look_like_indexes_or_hold_slashes(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
@@ -190,11 +207,15 @@ class TestTextByDefault:
         assert verdicts(score) == {"/d": "wrong_value"}
         assert slot(score, "/d").type == "date"
 
-    @pytest.mark.parametrize(("gold", "given"), [("-5", "5"), ("1.5", "15"), ("192.168.1.1", "19.216.811"), ("10", "1")])
+    @pytest.mark.parametrize(
+        ("gold", "given"), [("-5", "5"), ("1.5", "15"), ("192.168.1.1", "19.216.811"), ("10", "1")]
+    )
     def test_d1_d8_through_the_whole_scorer(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, gold: str, given: str
     ) -> None:
-        assert verdicts(judge(make_case({"a": STRING}, {"a": gold}), {"a": given})) == {"/a": "wrong_value"}
+        assert verdicts(judge(make_case({"a": STRING}, {"a": gold}), {"a": given})) == {
+            "/a": "wrong_value"
+        }
 
 
 class TestMadeUp:
@@ -223,7 +244,10 @@ class TestMadeUp:
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot
     ) -> None:
         case = make_case(
-            {"a": STRING, "phone": STRING}, {"a": "x"}, required=("a", "phone"), unfillable=("/phone",)
+            {"a": STRING, "phone": STRING},
+            {"a": "x"},
+            required=("a", "phone"),
+            unfillable=("/phone",),
         )
         score = judge(case, {"a": "x"})
         assert verdicts(score) == {"/a": "correct", "/phone": "correctly_omitted"}
@@ -275,7 +299,9 @@ class TestRefused:
         score = judge(case, {}, rejected=(("/n", 0, "too small"),))
         assert verdicts(score) == {"/n": "wrong_value"}
         assert slot(score, "/n").got == 0
-        assert verdicts(judge(case, {}, rejected=(("/n", "3", "no integer"),))) == {"/n": "wrong_type"}
+        assert verdicts(judge(case, {}, rejected=(("/n", "3", "no integer"),))) == {
+            "/n": "wrong_type"
+        }
 
     def test_a_value_refused_first_and_filled_later_counts_as_filled(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
@@ -329,12 +355,10 @@ class TestRefused:
 
 
 class TestDefaults:
-    PROPERTIES = {"city": STRING, "unit": {"enum": ["C", "F"], "default": "C"}}
-
     def test_d4_leaving_out_an_expected_default_is_right_and_reported(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot
     ) -> None:
-        case = make_case(self.PROPERTIES, {"city": "x", "unit": "C"})
+        case = make_case(UNIT, {"city": "x", "unit": "C"})
         score = judge(case, {"city": "x"})
         assert verdicts(score) == {"/city": "correct", "/unit": "correct"}
         assert slot(score, "/unit").rung == "default"
@@ -344,7 +368,7 @@ class TestDefaults:
     def test_d4_giving_a_default_that_is_not_expected_is_right_and_reported(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot
     ) -> None:
-        score = judge(make_case(self.PROPERTIES, {"city": "x"}), {"city": "x", "unit": "C"})
+        score = judge(make_case(UNIT, {"city": "x"}), {"city": "x", "unit": "C"})
         assert verdicts(score) == {"/city": "correct", "/unit": "correctly_omitted"}
         assert slot(score, "/unit").rung == "default"
         assert score.counts == (1, 0, 0)
@@ -353,13 +377,13 @@ class TestDefaults:
     def test_another_value_than_the_default_is_wrong_either_way(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
-        assert verdicts(judge(make_case(self.PROPERTIES, {"unit": "F"}), {})) == {"/unit": "missing"}
-        assert verdicts(judge(make_case(self.PROPERTIES, {}), {"unit": "F"})) == {"/unit": "hallucinated"}
+        assert verdicts(judge(make_case(UNIT, {"unit": "F"}), {})) == {"/unit": "missing"}
+        assert verdicts(judge(make_case(UNIT, {}), {"unit": "F"})) == {"/unit": "hallucinated"}
 
     def test_a_default_does_not_stand_for_a_slot_that_must_be_there(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
-        case = make_case(self.PROPERTIES, {"unit": "C"}, required=("unit",))
+        case = make_case(UNIT, {"unit": "C"}, required=("unit",))
         assert verdicts(judge(case, {})) == {"/unit": "missing"}
 
     def test_a_default_of_the_object_above_counts(
@@ -371,7 +395,11 @@ class TestDefaults:
     def test_a_required_member_of_an_absent_optional_object_may_rest_on_its_default(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
-        inner = {"type": "object", "properties": {"dry": {"type": "boolean", "default": True}}, "required": ["dry"]}
+        inner = {
+            "type": "object",
+            "properties": {"dry": {"type": "boolean", "default": True}},
+            "required": ["dry"],
+        }
         case = make_case({"o": inner}, {"o": {"dry": True}})
         assert verdicts(judge(case, {})) == {"/o/dry": "correct"}
         assert verdicts(judge(case, {"o": {}})) == {"/o/dry": "missing"}
@@ -379,7 +407,7 @@ class TestDefaults:
     def test_a_value_beneath_an_open_slot_is_no_default(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
-        case = make_case(self.PROPERTIES, {}, unfillable=("/unit",))
+        case = make_case(UNIT, {}, unfillable=("/unit",))
         assert verdicts(judge(case, {"unit": "C"})) == {"/unit": "hallucinated"}
 
 
@@ -470,13 +498,26 @@ class TestWholeCase:
         assert (score.exact, score.exact_strict, score.schema_valid) == (None, None, None)
         assert (score.slots, score.counts) == ((), (0, 0, 0))
 
-    def test_b5_a_repaired_reply_is_exact_apart_from_strict(self, make_case: Make, judge: Judge) -> None:
+    def test_b5_a_repaired_reply_is_exact_apart_from_strict(
+        self, make_case: Make, judge: Judge
+    ) -> None:
         score = judge(make_case({"a": STRING}, {"a": "x"}), {"a": "x"}, repaired=True)
         assert (score.exact, score.exact_strict, score.repaired) == (True, False, True)
 
-    def test_a31_schema_valid_is_found_out_and_not_believed(self, make_case: Make, judge: Judge) -> None:
+    def test_a31_schema_valid_is_found_out_and_not_believed(
+        self, make_case: Make, judge: Judge
+    ) -> None:
         case = make_case({"a": STRING}, {"a": "x"}, required=("a",))
         assert judge(case, {}, remaining_schema={}).schema_valid is False
+
+    def test_arguments_no_validator_takes_are_not_valid(
+        self, make_case: Make, judge: Judge
+    ) -> None:
+        """A system of the user's own may hand over anything."""
+        deep: list[Any] = []
+        for _ in range(150):
+            deep = [deep]
+        assert judge(make_case({"a": {}}, {"a": []}), {"a": deep}).schema_valid is False
 
     def test_stages_are_found_above_and_beneath_a_slot(
         self, make_case: Make, judge: Judge, slot: Slot
