@@ -1,0 +1,5 @@
+"""``python -m callbench``: the command."""
+
+from callbench.cli import main
+
+main()
