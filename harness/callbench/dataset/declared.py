@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from callbench.dataset.slots import ABSENT, Blocked, Path, find, lookup
+from callbench.dataset.slots import ABSENT, Blocked, Path, find, lookup, to_pointer
 from corecall import pointer
 
 _ALL_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
@@ -45,13 +45,14 @@ def json_type(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a schema says of a slot.
+    """What a schema says of a slot, and the slot's pointer.
 
     ``type`` is ``enum`` or ``date`` where the schema says so, else the declared JSON type, empty
     when there is none. ``required``: the tool cannot be called without it, since it and all above it
     are required. ``free_text``: no enum, const, pattern or format binds a string here.
     """
 
+    pointer: str
     type: str
     required: bool
     free_text: bool
@@ -111,6 +112,7 @@ class Declared:
             self._keep_small()
             nodes = self.at(path)
             known = self._labels[path] = Label(
+                pointer=to_pointer(path),
                 type=_slot_type(nodes),
                 required=all(
                     isinstance(token, int) or self.requires(path[:depth], token)

@@ -8,11 +8,10 @@ from typing import Any
 
 from callbench.report.cells import REST, SCORES, SLICES, Column, Row, cells, slices, value
 from callbench.scoring.aggregate import SEED
-from callbench.scoring.verdict import SCORER_VERSION
+from callbench.scoring.result import RIGHT, SCORER_VERSION
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_RIGHT = frozenset({"correct", "correctly_omitted", "known"})
 
 _LEGEND = f"""\
 Rates are in percent with their 95 % interval in parentheses: Wilson's for proportions, for F1 a bootstrap \
@@ -99,7 +98,7 @@ def _wrong_cases(wrong: Sequence[Mapping[str, Any]], total: int) -> Iterator[str
         if record["status"] != "ok":
             yield f"{escape(record['status'])}: {escape(record.get('error') or 'no message')}"
             yield ""
-        faults = [slot for slot in record["slots"] if slot["verdict"] not in _RIGHT]
+        faults = [slot for slot in record["slots"] if slot["verdict"] not in RIGHT]
         if faults:
             yield "| slot | verdict | expected | got |"
             yield "| :-- | :-- | :-- | :-- |"

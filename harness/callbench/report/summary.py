@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callbench.scoring.aggregate import SlotCounts, Tally, proportion
-from callbench.scoring.verdict import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE
+from callbench.scoring.result import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE
 
 
 @dataclass(frozen=True, slots=True)

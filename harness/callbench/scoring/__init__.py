@@ -3,7 +3,8 @@
 from callbench.scoring.aggregate import Rate, Tally, proportion
 from callbench.scoring.outcome import Outcome, Status
 from callbench.scoring.record import Spent, case_record, record_line
-from callbench.scoring.verdict import SCORER_VERSION, CaseScore, SlotScore, score_case
+from callbench.scoring.result import SCORER_VERSION, CaseScore, SlotScore
+from callbench.scoring.verdict import score_case
 
 __all__ = [
     "SCORER_VERSION",

@@ -39,9 +39,9 @@ class Matcher:
 
     def at(self, path: Path, expected: Any, got: Any) -> Rung | None:
         """Return the strictest rung on which ``got`` equals the expected or an accepted value."""
-        if isinstance(got, str) and got == expected:
-            return Rung.JSON
-        accept = self.case.accept.get(to_pointer(path), _NOTHING)
+        if type(got) is type(expected) and got == expected and isinstance(got, str | int | None):
+            return Rung.JSON  # nearly every right answer; bool is an int, and equal to its own only
+        accept = self._accept(path)
         best: Rung | None = None
         for value in (expected, *accept.values):
             rung = self.one(path, value, got)
@@ -55,8 +55,13 @@ class Matcher:
         def folds(inner: Path) -> bool:
             return self._folds((*path, *inner))
 
-        accept = self.case.accept.get(to_pointer(path), _NOTHING)
+        accept = self._accept(path)
         return equal(expected, got, folds=folds, unordered=accept.match == "set")
+
+    def _accept(self, path: Path) -> Accept:
+        if not self.case.accept:
+            return _NOTHING
+        return self.case.accept.get(to_pointer(path), _NOTHING)
 
     def _folds(self, path: Path) -> bool:
         if self.case.accept:

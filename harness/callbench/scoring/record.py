@@ -16,7 +16,7 @@ import orjson
 from callbench.dataset.case import Case
 from callbench.dataset.slots import ABSENT
 from callbench.scoring.outcome import Outcome
-from callbench.scoring.verdict import CaseScore, SlotScore
+from callbench.scoring.result import CaseScore, SlotScore
 
 
 @dataclass(frozen=True, slots=True)

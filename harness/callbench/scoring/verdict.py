@@ -34,69 +34,16 @@ from callbench.dataset.slots import (
     lookup,
     related,
     resolve,
+    same,
     to_pointer,
 )
 from callbench.dataset.tooling import tooling
-from callbench.scoring.compare import equal
 from callbench.scoring.matching import Matcher, Settled, settle
-from callbench.scoring.outcome import Outcome, Status
+from callbench.scoring.outcome import Outcome
+from callbench.scoring.result import RIGHT, SCORER_VERSION, STRICT_RUNGS, CaseScore, SlotScore
 from corecall.slot.processor import DataError, SlotProcessor
 
-SCORER_VERSION = 1
-"""Raised whenever a score may come out differently for the same prediction."""
-
-TRUE_POSITIVE = frozenset({"correct"})
-FALSE_POSITIVE = frozenset({"wrong_value", "wrong_type", "hallucinated", "undeclared"})
-FALSE_NEGATIVE = frozenset({"wrong_value", "wrong_type", "missing"})
-_RIGHT = frozenset({"correct", "correctly_omitted", "known"})
-_STRICT_RUNGS = frozenset({"json", "number", ""})
-
-
-@dataclass(frozen=True, slots=True)
-class SlotScore:
-    """The verdict on one slot.
-
-    ``rung`` says on which rung a right value matched (``json``, ``number``, ``text``, ``set``,
-    ``default``), ``stage`` which stage gave the value. ``expected`` and ``got`` are ``ABSENT`` where
-    there is no value.
-    """
-
-    pointer: str
-    verdict: str
-    type: str
-    required: bool
-    expected: Any = ABSENT
-    got: Any = ABSENT
-    rung: str = ""
-    stage: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseScore:
-    """The verdict on one case. The flags are ``None`` for a provider error, which has none.
-
-    ``exact``: every slot right and nothing made up, as the case declares equality.
-    ``exact_strict``: the same under JSON equality, numbers by value, without repair of the reply.
-    ``schema_valid``: the argument object satisfies the tool's schema; it does not when a required
-    slot was rightly left open.
-    """
-
-    status: Status
-    exact: bool | None
-    exact_strict: bool | None
-    schema_valid: bool | None
-    repaired: bool = False
-    slots: tuple[SlotScore, ...] = ()
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """True positives, false positives and false negatives over the slots."""
-        verdicts = [slot.verdict for slot in self.slots]
-        return (
-            sum(verdict in TRUE_POSITIVE for verdict in verdicts),
-            sum(verdict in FALSE_POSITIVE for verdict in verdicts),
-            sum(verdict in FALSE_NEGATIVE for verdict in verdicts),
-        )
+__all__ = ["SCORER_VERSION", "CaseScore", "SlotScore", "score_case"]
 
 
 def score_case(case: Case, outcome: Outcome) -> CaseScore:
@@ -110,12 +57,12 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
     matcher = Matcher(case, tools.declared)
     judge = _Judge(case, matcher, settle(matcher, given, outcome))
     slots = tuple(judge.run())
-    exact = parsed and all(slot.verdict in _RIGHT for slot in slots)
+    exact = parsed and all(slot.verdict in RIGHT for slot in slots)
     return CaseScore(
         status=outcome.status,
         exact=exact,
         exact_strict=(
-            exact and not outcome.repaired and all(slot.rung in _STRICT_RUNGS for slot in slots)
+            exact and not outcome.repaired and all(slot.rung in STRICT_RUNGS for slot in slots)
         ),
         schema_valid=parsed and _holds(tools.processor, given),
         repaired=outcome.repaired,
@@ -171,10 +118,10 @@ class _Judge:
         rung: str = "",
     ) -> SlotScore:
         label = self.matcher.declared.label(path)
-        place = to_pointer(path)
-        moved = any(beneath(place, other) for other in self.settled.reordered)
-        if moved and verdict == "correct" and rung != "default":
-            rung = "set"
+        place = label.pointer
+        if self.settled.reordered and verdict == "correct" and rung != "default":
+            moved = any(beneath(place, other) for other in self.settled.reordered)
+            rung = "set" if moved else rung
         return SlotScore(
             pointer=place,
             verdict=verdict,
@@ -201,7 +148,7 @@ class _Judge:
     # -- slots the case expects ---------------------------------------------------------------
 
     def _expected(self, path: Path, wanted: Any) -> SlotScore:
-        given = path in self.known and equal(wanted, self.known[path]) is not None
+        given = path in self.known and same(wanted, self.known[path])
         if given and not self.parsed:
             return self._score(path, "known", wanted, self.known[path])
         got = lookup(self.settled.given, path)
@@ -209,7 +156,7 @@ class _Judge:
             return self._wrong(path, wanted, got.value, at=got.path)
         if got is ABSENT:
             return self._absent(path, wanted)
-        if given and equal(wanted, got) is not None:
+        if given and same(wanted, got):
             return self._score(path, "known", wanted, got)
         if wanted == {} and isinstance(got, dict):
             # The object is there; what stands in it is judged member by member.
@@ -284,7 +231,7 @@ class _Judge:
             above = next((path[:n] for n in range(1, len(path)) if path[:n] in expected), None)
             if path in within or (above is not None and expected[above] != {}):
                 continue  # judged with the expected slot that it is, holds or stands in
-            if path in self.known and equal(self.known[path], got) is not None:
+            if path in self.known and same(self.known[path], got):
                 slots.append(self._score(path, "known", got=got))
             elif not (got == {} and self._open_beneath(path)):
                 slots.append(self._extra(path, got))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from callbench.dataset import Case, Tool
 from callbench.dataset.slots import flatten, to_pointer
 from callbench.scoring import CaseScore, Outcome, score_case
-from callbench.scoring.verdict import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE
+from callbench.scoring.result import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE
 
 LEAVES: dict[str, st.SearchStrategy[Any]] = {
     "string": st.sampled_from(["", "a", "b", "-5", "5", "1.5", "杭州"]),
