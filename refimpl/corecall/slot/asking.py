@@ -142,7 +142,7 @@ def _nest(
     value = known
     for place, token in enumerate(tokens):
         properties = asked["properties"]
-        if token not in asked["required"]:
+        if token not in properties:
             asked["required"].append(token)
         if place == len(tokens) - 1:
             properties[token] = schema

@@ -75,15 +75,17 @@ class Compiled:
     def fast_verdict(self, plain: Any, longest: int) -> bool | None:
         """Say whether ``plain``, whose longest string is ``longest``, is valid; ``None``: ask slowly.
 
-        That is for schemas whose paths multiply, text too long for backtracking patterns, and lone
-        surrogates; :class:`corecall.slot.evaluate.Evaluator` takes them all.
+        That is for schemas whose paths multiply, lone surrogates, and what backtracking patterns do
+        not accept or would take long for; :class:`corecall.slot.evaluate.Evaluator` takes them all.
         """
         if self.engine is None or (self.backtracks and longest > NORMAL_LENGTH):
             return None
         try:
-            return self.engine.is_valid(plain)
+            valid = self.engine.is_valid(plain)
         except UnicodeEncodeError:
             return None
+        # The engine calls everything around a pattern it gave up on invalid, a "not" included.
+        return None if self.backtracks and not valid else valid
 
     def target(self, node: dict[str, Any]) -> Target | None:
         """Return what the ``$ref`` of ``node`` points at, if it has one."""

@@ -66,9 +66,9 @@ def multiplies(index: Index) -> bool:
         return False
     edges = {id(node): _edges(index, node) for node in index.nodes}
     in_place = {node: found.in_place for node, found in edges.items()}
-    rest = [node for node in edges if node not in set(_leaves_first(in_place))]
-    if rest:
-        looping = next(node for node in rest if _reaches(in_place, node))
+    endless = set(edges).difference(_leaves_first(in_place))
+    if endless:
+        looping = next(node for node in edges if node in endless and _reaches(in_place, node))
         raise SchemaError(
             index.pointers[looping] or "", "refers back to itself without going down into the data"
         )

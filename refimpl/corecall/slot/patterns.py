@@ -4,6 +4,8 @@ The engine is the one of ``jsonschema-rs``: linear time where the pattern allows
 backreference) backtracking with a limit. Every pattern is rewritten for it, so that nothing hangs on
 how it reads ``\\w``, ``\\d``, ``\\s``, ``\\b`` and ``.`` (measured: ``x(?=\\w)`` takes é for a word
 character), and so that the older, web form of ECMA-262 works too: ``\\-``, a bare ``{``, ``[\\d-x]``.
+Two corners are not ECMA-262's: a quantifier on a lookahead is refused, and a backreference to a group
+that took no part in the match fails instead of matching nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import jsonschema_rs
 BACKTRACK_LIMIT = 100_000
 """Steps back that a lookaround or backreference pattern may take on a text of normal length."""
 
-NORMAL_LENGTH = 8_192
+NORMAL_LENGTH = 4_096
 """Longest text that gets the whole :data:`BACKTRACK_LIMIT`; a longer one gets less in proportion."""
 
 _LOWEST_LIMIT = 100
@@ -94,11 +96,9 @@ def _validator(source: str, limit: int) -> jsonschema_rs.Draft7Validator:
 def _accepted(pattern: str, *, ascii_text: bool) -> tuple[str, bool]:
     """Return the pattern as the engine takes it, and whether it runs in linear time."""
     source = _Translator(map_surrogates(pattern), ascii_text=ascii_text).run()
-    if _compiles(source, jsonschema_rs.RegexOptions()):
-        return source, True
-    if _compiles(source, jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)):
-        return source, False
-    raise PatternError("not a regular expression of ECMA-262, or too large a one")
+    if not _compiles(source, jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)):
+        raise PatternError("not a regular expression of ECMA-262, or too large a one")
+    return source, _compiles(source, jsonschema_rs.RegexOptions())
 
 
 def _compiles(
@@ -118,8 +118,10 @@ class _Translator:
         self._text = pattern
         self._at = 0
         self._ascii_text = ascii_text
-        self._names = _GROUP_NAME.findall(_without_classes(pattern))
-        self._groups = len(re.findall(r"\((?!\?)|\(\?<(?![=!])", _without_classes(pattern)))
+        self._names = _group_names(pattern)
+        self._open: list[int] = []  # groups around the current place, 0 for those without a number
+        self._opened = 0
+        self._groups = len(self._names) - 1
 
     def run(self) -> str:
         out: list[str] = []
@@ -143,13 +145,31 @@ class _Translator:
             elif char in "]}":
                 out.append("\\" + char)
                 self._at += 1
-            elif (named := _GROUP_NAME.match(text, self._at)) is not None:
-                out.append("(")
-                self._at = named.end()
+            elif char == "(":
+                out.append(self._group())
+            elif char == ")":
+                self._open[-1:] = []
+                out.append(char)
+                self._at += 1
             else:
                 out.append(char)
                 self._at += 1
         return "".join(out)
+
+    def _group(self) -> str:
+        """Read what opens a group; the engine needs no names."""
+        named = _GROUP_NAME.match(self._text, self._at)
+        numbered = named is not None or not self._text.startswith("(?", self._at)
+        self._opened += numbered
+        self._open.append(self._opened if numbered else 0)
+        self._at = named.end() if named else self._at + 1
+        return "("
+
+    def _reference(self, number: int) -> str:
+        """Write a backreference. To a group that is not closed yet it matches nothing, always."""
+        if number > self._opened or number in self._open:
+            return "(?:a{0})"  # the engine will not repeat "(?:)"
+        return f"(?:\\{number})"
 
     def _escape(self, *, in_class: bool) -> str:
         """Read one escape at the current place; return how the engine writes it."""
@@ -178,11 +198,11 @@ class _Translator:
             return _code(ord(letter) % 32)
         if char in "xu":
             return self._code_point(char)
-        if char == "k" and not in_class and self._names:
+        if char == "k" and not in_class and any(self._names):
             found = re.compile(r"<([^>]*)>").match(text, self._at)
             if found and found[1] in self._names:
                 self._at = found.end()
-                return f"(?:\\{self._number_of(found[1])})"
+                return self._reference(self._names.index(found[1]))
         if char.isdecimal() and char.isascii():
             return self._digits(in_class=in_class)
         return _literal(char)
@@ -210,16 +230,12 @@ class _Translator:
         number = re.compile(r"[1-9][0-9]*").match(text, start)
         if number and not in_class and int(number[0]) <= self._groups:
             self._at = number.end()
-            return f"(?:\\{number[0]})"
+            return self._reference(int(number[0]))
         octal = re.compile(r"[0-3][0-7]{0,2}|[4-7][0-7]?").match(text, start)
         if octal:
             self._at = octal.end()
             return _code(int(octal[0], 8))
         return _literal(text[start])
-
-    def _number_of(self, name: str) -> int:
-        opened = re.finditer(r"\((?!\?)|\(\?<(?![=!])([^>]*)>", _without_classes(self._text))
-        return next(number for number, group in enumerate(opened, 1) if group[1] == name)
 
     def _class(self) -> str:
         """Read a bracketed class; return it with every literal escaped."""
@@ -269,6 +285,7 @@ def _code(code: int) -> str:
     return f"\\u{{{code:X}}}"
 
 
-def _without_classes(pattern: str) -> str:
-    """Return ``pattern`` with escapes and classes blanked out, to count its groups."""
-    return re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", pattern, flags=re.DOTALL)
+def _group_names(pattern: str) -> list[str]:
+    """Return the names of the numbered groups by number, ``""`` for those without; 0 is the whole."""
+    bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", pattern, flags=re.DOTALL)
+    return ["", *re.findall(r"\((?!\?)|\(\?<(?![=!])([^>]*)>", bare)]

@@ -42,7 +42,11 @@ class SlotProcessor:
 
     def is_valid(self, data: Any) -> bool:
         """Say whether ``data`` satisfies the schema."""
-        return self._holds(*plain_data(data))
+        plain, longest = plain_data(data)
+        verdict = self._compiled.fast_verdict(plain, longest)
+        if verdict is None:
+            verdict = Evaluator(self._compiled).holds(self._compiled.root, plain)
+        return verdict
 
     def check_json(self, data: Any) -> dict[str, Any]:
         """Return ``{}`` exactly when ``data`` is valid, else the remaining schema.
@@ -52,12 +56,14 @@ class SlotProcessor:
         schema that holds there. It is a valid schema and needs nothing beside it.
         """
         plain, longest = plain_data(data)
-        if self._holds(plain, longest):
+        verdict = self._compiled.fast_verdict(plain, longest)
+        if verdict:
             return {}
-        evaluator = Evaluator(self._compiled)
-        places = [(found.tokens, found.schemas) for found in violations(evaluator, plain)]
-        # Only a pattern given up on beneath a "not" leaves the two engines of different minds.
-        return remaining_schema(self._compiled, places or [((), (self._compiled.root,))])
+        found = violations(Evaluator(self._compiled), plain)
+        places = [(violation.tokens, violation.schemas) for violation in found]
+        if not places and verdict is None:
+            return {}
+        return remaining_schema(self._compiled, places)
 
     def convert_json(
         self, data: dict[str, Any], base: dict[str, Any] | None = None
@@ -130,12 +136,6 @@ class SlotProcessor:
         if isinstance(value, str):
             value = _read(value) if value.strip() else None
         return drop_nulls(self._compiled, _object({} if value is None else value))
-
-    def _holds(self, plain: Any, longest: int) -> bool:
-        verdict = self._compiled.fast_verdict(plain, longest)
-        if verdict is None:
-            verdict = Evaluator(self._compiled).holds(self._compiled.root, plain)
-        return verdict
 
 
 def _object(data: Any) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class _Writer:
     def __init__(self, compiled: Compiled) -> None:
         self._compiled = compiled
         self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
         self._waiting: list[Target] = []
 
     def combined(self, schemas: tuple[Schema, ...]) -> dict[str, Any]:
@@ -91,10 +92,10 @@ class _Writer:
         pointer = target.pointer or ""
         if pointer not in self._names:
             name = map_surrogates(unescape(pointer.rpartition("/")[2])) or "root"
-            taken = set(self._names.values())
             unique, number = name, 2
-            while unique in taken:
+            while unique in self._taken:
                 unique, number = f"{name}_{number}", number + 1
+            self._taken.add(unique)
             self._names[pointer] = unique
             self._waiting.append(target)
         return self._names[pointer]
