@@ -42,6 +42,8 @@ class TestValues:
         case = make_case({"a": STRING}, {"a": "X"}, accept={"/a": Accept(("y", "x"))})
         assert slot(judge(case, {"a": "x"}), "/a").rung == "json"
         assert slot(judge(case, {"a": "Y"}), "/a").rung == "text"
+        last = make_case({"a": STRING}, {"a": "X"}, accept={"/a": Accept(("x", " X "))})
+        assert slot(judge(last, {"a": "x"}), "/a").rung == "json"
 
     def test_d5_leave_to_omit_is_apart_from_an_empty_string(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
@@ -102,6 +104,13 @@ class TestValues:
             "/o/lon": "missing",
             "/o/name": "hallucinated",
         }
+
+    def test_a_like_object_in_accept_does_not_loosen_the_expected_one(
+        self, make_case: Make, judge: Judge
+    ) -> None:
+        case = make_case({"o": {}}, {"o": {"n": "a"}}, accept={"/o": Accept(({"n": "A"},))})
+        assert judge(case, {"o": {"n": "a"}}).exact_strict
+        assert judge(case, {"o": {"n": "A"}}).exact_strict
 
     def test_an_item_of_a_list_may_be_another(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
@@ -213,6 +222,17 @@ class TestSets:
         assert slot(score, "/l/2/n").stage == "stage2"
         assert verdicts(score)["/l/0/k"] == "wrong_value"
         assert verdicts(score)["/l/2/z"] == "undeclared"
+
+    def test_items_are_put_in_order_before_what_is_in_them_is_looked_at(
+        self, make_case: Make, judge: Judge
+    ) -> None:
+        case = make_case(
+            {"l": LIST},
+            {"l": [{"n": "Ann", "o": {"x": 1}}, {"n": "Bob", "o": {"x": 2}}]},
+            accept={"/l/0/o": Accept(({"y": 9},)), "/l": Accept((), "set")},
+        )
+        given = [{"n": "Bob", "o": {"x": 2}}, {"n": "Ann", "o": {"y": 9}}]
+        assert judge(case, {"l": given}).counts == (4, 0, 0)
 
     def test_an_empty_or_foreign_value_for_a_set_is_judged_as_it_is(
         self, guests: Case, judge: Judge, verdicts: Verdicts

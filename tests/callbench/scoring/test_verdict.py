@@ -454,6 +454,12 @@ class TestNotAsked:
         assert verdicts(score) == {"/n": "known"}
         assert (score.exact, score.schema_valid, score.counts) == (True, True, (0, 0, 0))
 
+    def test_a_system_that_hands_over_the_known_data_all_the_same_is_judged_by_it(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts
+    ) -> None:
+        case = make_case({"n": INTEGER}, {"n": 2}, data={"n": 2})
+        assert verdicts(judge(case, {"n": 3}, asked=False)) == {"/n": "wrong_value"}
+
     def test_an_optional_slot_nobody_asked_for_is_its_own_class_and_not_exact(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
@@ -529,6 +535,13 @@ class TestWholeCase:
             filled_by={"/o": "stage1", "/l/1": "stage2", "/mm": "stage2"},
         )
         assert [slot(score, at).stage for at in ("/o/a", "/l", "/m")] == ["stage1", "stage2", ""]
+
+    def test_a_missing_slot_was_filled_by_no_stage(
+        self, make_case: Make, judge: Judge, slot: Slot
+    ) -> None:
+        case = make_case({"o": {}}, {"o": {"a": 1, "b": 2}})
+        score = judge(case, {"o": {"a": 1}}, filled_by={"/o": "stage1"})
+        assert (slot(score, "/o/a").stage, slot(score, "/o/b").stage) == ("stage1", "")
 
     def test_a_slot_bears_type_requirement_and_both_values(
         self, make_case: Make, judge: Judge
