@@ -111,12 +111,10 @@ def encode_interaction(
 
 def check_interaction(value: dict[str, Any]) -> tuple[str, str, int]:
     """Check what the index needs; return key, case and ordinal. Raises ``FormatError``."""
-    unknown = value.keys() - INTERACTION_FIELDS
-    if unknown:
-        raise FormatError(f"unknown field {min(unknown)!r}")
-    missing = _NEEDED_FIELDS - value.keys()
-    if missing:
-        raise FormatError(f"field {min(missing)!r} is missing")
+    if not INTERACTION_FIELDS.issuperset(value):
+        raise FormatError(f"unknown field {min(value.keys() - INTERACTION_FIELDS)!r}")
+    if not value.keys() >= _NEEDED_FIELDS:
+        raise FormatError(f"field {min(_NEEDED_FIELDS - value.keys())!r} is missing")
     key, case, ordinal = value["key"], value["case"], value["ordinal"]
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise FormatError("field 'key' must be 64 lower-case hex digits")

@@ -395,6 +395,24 @@ class TestRewrite:
         assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
+class TestNearest:
+    def test_sees_what_was_recorded_since_by_anyone(
+        self, path: Path, recording: Build, ask: Callable[..., Request]
+    ) -> None:
+        cassette, other = Cassette.open(path), Cassette.open(path)
+        seen: list[str] = []
+        for recorder, content in [(cassette, "far away"), (cassette, "near b"), (other, "near c")]:
+            recorder.append(recording(content, case=content))
+            cassette.append(recording("none of it", case="z"))
+            nearest = cassette.nearest(ask(f"{content} x"), "new")
+            assert nearest is not None
+            seen.append(nearest.interaction.case)
+        assert seen == ["far away", "near b", "near c"]
+
+    def test_of_an_empty_cassette(self, path: Path, ask: Callable[..., Request]) -> None:
+        assert Cassette.open(path).nearest(ask(), "a") is None
+
+
 class TestReplace:
     def test_what_was_asked_again_replaces_the_case_at_close(
         self, path: Path, recording: Build
