@@ -171,8 +171,9 @@ class Completion:
             self._reasoning.append(reasoning)
         if isinstance(refusal := delta.get("refusal"), str):
             self.refusal += refusal
-        for fragment in _dicts(delta.get("tool_calls")):
-            self._take_call(fragment, whole=whole)
+        if calls := delta.get("tool_calls"):
+            for fragment in _dicts(calls):
+                self._take_call(fragment, whole=whole)
         return Delta(content, reasoning)
 
     def _take_call(self, fragment: dict[str, Any], *, whole: bool) -> None:

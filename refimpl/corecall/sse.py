@@ -72,7 +72,6 @@ class SSEDecoder:
         """
         if self._tail:
             line = bytes(self._tail)
-            self._tail.clear()
             if not self._started:
                 line = line.removeprefix(_BOM)
             if line and not line.startswith((b":", b"id", b"retry")):

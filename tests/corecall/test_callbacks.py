@@ -148,7 +148,7 @@ class TestParts:
             ({"url": ""}, "either url or base64_data"),
             ({"url": "u", "base64_data": "aGk=", "mime_type": "a/b"}, "either url or base64_data"),
             ({"base64_data": "aGk="}, "mime_type"),
-            ({"base64_data": "a*k=", "mime_type": "a/b"}, "not base64"),
+            ({"base64_data": "aG*k=", "mime_type": "a/b"}, "not base64"),
             ({"base64_data": "aGk", "mime_type": "a/b"}, "not base64"),
         ],
     )

@@ -89,6 +89,7 @@ UNPARSED = {
     "only a thought": ('<think>{"a": 1}</think>', "a thought and no JSON object"),
     "cut off": ('{"a": {"b": 1}, "c": ', "cut off"),
     "B5 final brace": ('{"text": "sure", "n": {"m": 1}', "cut off"),
+    "a thought in the middle": ('x {"a": 1, <think>hm', "cut off"),
     "cut in a string": ('ok: {"a": {"b": 1}, "c": "x', "cut off"),
 }
 

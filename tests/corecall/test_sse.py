@@ -95,6 +95,22 @@ class TestLines:
     def test_an_event_ended_by_cr_keeps_the_usual_chunk_after_it(self) -> None:
         assert data(b"data: 1\r\r", b"data: 2\n\n") == ["1", "2"]
 
+    @pytest.mark.parametrize(
+        ("before", "event"),
+        [
+            (b"x", None),
+            (b"data: a", ServerEvent("message", "adata: 1")),
+            (b"data: a\n", ServerEvent("message", "a\n1")),
+            (b"event: e\n", ServerEvent("e", "1")),
+            (b": c", None),
+            (b": c\n", ServerEvent("message", "1")),
+        ],
+    )
+    def test_a_usual_chunk_goes_on_with_what_was_begun(
+        self, before: bytes, event: ServerEvent | None
+    ) -> None:
+        assert events(before, b"data: 1\n\n") == ([event] if event else [])
+
     @pytest.mark.parametrize("other", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\0"])
     def test_b2_nothing_else_separates(self, other: str) -> None:
         text = f"a{other}b{other}{other}c"
