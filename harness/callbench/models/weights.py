@@ -85,13 +85,13 @@ def locate(profile: ModelProfile) -> dict[str, Path]:
         return {path.name: path}
     found = {}
     for file in files_of(profile):
-        path = _present(file)
-        if path is None:
+        present = _present(file)
+        if present is None:
             raise UsageError(
                 f"{profile.name}: the weights are not here yet ({file.file}).",
                 remedy=f"Get them: callbench models pull {profile.name}",
             )
-        found[file.file] = path
+        found[file.file] = present
     return found
 
 
