@@ -59,7 +59,7 @@ class Compiled:
     def __init__(self, root: dict[str, Any], *, has_surrogates: bool = False) -> None:
         """Take over ``root``, a private plain copy. Raises :class:`SchemaError`."""
         self.root = root
-        self._has_surrogates = has_surrogates
+        self.has_surrogates = has_surrogates
         self.index: Index = build_index(root)
         self.matchers: dict[str, Matcher] = {}
         for pattern, pointer in self.index.patterns.items():
@@ -70,12 +70,12 @@ class Compiled:
         self.backtracks = not all(matcher.linear for matcher in self.matchers.values())
         self._leaves: dict[int, jsonschema_rs.Draft7Validator | None] = {}
         self.engine = self._build_engine()
-        """The fast engine, or ``None`` where only the one with memory is safe."""
+        """The fast engine, or ``None`` where only the Python one is safe."""
 
     def fast_verdict(self, plain: Any, longest: int) -> bool | None:
         """Say whether ``plain``, whose longest string is ``longest``, is valid; ``None``: ask slowly.
 
-        That is for schemas whose paths multiply, lone surrogates, and what backtracking patterns do
+        That is for schemas whose paths multiply, for lone surrogates, and for what backtracking patterns do
         not accept or would take long for; :class:`corecall.slot.evaluate.Evaluator` takes them all.
         """
         if self.engine is None or (self.backtracks and longest > NORMAL_LENGTH):
@@ -131,16 +131,16 @@ class Compiled:
         return len(schema) == 1 and schema.get("not") in ({}, True)
 
     def _build_engine(self) -> jsonschema_rs.Draft7Validator | None:
-        multiplies = graph.multiplies(self.index)
+        index = self.index
+        slow = graph.multiplies(index) or self.has_surrogates
         try:
-            index = self.index
-            as_is = not (index.targets or index.patterns or index.has_uris or self._has_surrogates)
+            as_is = not (slow or index.targets or index.patterns or index.has_uris)
             schema = self.root if as_is else self._rewritten(self.root)
-            if not multiplies:
+            if not slow:
                 return _engine(schema)
             metaschema = _engine(METASCHEMA)
             metaschema.validate(schema)
-            for target in self.index.targets.values():
+            for target in index.targets.values():
                 metaschema.validate(self._rewritten(target.schema))
         except jsonschema_rs.ValidationError as error:
             raise SchemaError(join(error.instance_path), error.message) from error

@@ -170,14 +170,13 @@ class Evaluator:
         leaf = self.compiled.leaf(node)
         if leaf is None:
             return None
-        try:
-            if leaf.is_valid(value):
-                return None
-        except UnicodeEncodeError:
+        if self.compiled.has_surrogates:
             value = mapped(value)
-            if leaf.is_valid(value):
-                return None
-        return str(next(iter(leaf.iter_errors(value))).schema_path[-1])
+        try:
+            valid = leaf.is_valid(value)
+        except UnicodeEncodeError:  # a lone surrogate that the engine had to read
+            valid = leaf.is_valid(mapped(value))
+        return None if valid else str(next(leaf.iter_errors(mapped(value))).schema_path[-1])
 
     def missing(self, node: dict[str, Any], value: Any) -> list[str]:
         """Return the properties that ``node`` itself requires of ``value`` and that are not there."""

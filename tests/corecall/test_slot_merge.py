@@ -1,0 +1,536 @@
+"""merge: a reply over known data (DESIGN 3.3 "Merge"; TRAPS A11-A13, A15, A17, A21, A22, A32)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from corecall import pointer
+from corecall.slot.processor import DataError, Merge, SlotProcessor
+
+from .slot_strategies import DATA, OBJECT_SCHEMAS, OBJECTS
+
+TRIP = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "minLength": 1},
+        "days": {"type": "integer", "minimum": 1},
+        "mode": {"enum": ["car", "train"]},
+        "guest": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "age": {"type": ["integer", "null"]},
+                "home": {
+                    "type": "object",
+                    "properties": {"zip": {"type": "string"}},
+                    "required": ["zip"],
+                },
+            },
+            "required": ["name", "age"],
+        },
+        "tags": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "stops": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"at": {"type": "string"}, "n": {"type": "integer"}},
+                "required": ["at"],
+            },
+        },
+    },
+    "required": ["city", "guest"],
+}
+
+
+def merge(schema: dict[str, Any], known: dict[str, Any], reply: dict[str, Any]) -> Merge:
+    before = copy.deepcopy((schema, known, reply))
+    merged = SlotProcessor(schema).merge(known, reply)
+    assert (schema, known, reply) == before
+    return merged
+
+
+def refused(refusals: Any) -> list[tuple[str, Any]]:
+    assert all(refusal.reason for refusal in refusals)
+    return [(refusal.pointer, refusal.value) for refusal in refusals]
+
+
+def data(schema: dict[str, Any], known: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
+    """Merge what is to pass whole, and return it."""
+    merged = merge(schema, known, reply)
+    assert merged.rejected == merged.undeclared == ()
+    return merged.data
+
+
+class TestTraps:
+    def test_known_data_is_never_overwritten(self) -> None:
+        """A11."""
+        known = {"city": "杭州", "guest": {"name": "王"}, "tags": ["a"], "stops": [{"at": "x"}]}
+        reply = {
+            "city": "上海",
+            "guest": {"name": "李", "age": 3},
+            "tags": ["b", "c"],
+            "stops": [{"at": "y", "n": 2}, {"at": "z"}],
+            "/days": 2,
+        }
+        merged = merge(TRIP, known, reply)
+        assert merged.data == {
+            "city": "杭州",
+            "guest": {"name": "王", "age": 3},
+            "tags": ["a"],
+            "stops": [{"at": "x", "n": 2}],
+            "days": 2,
+        }
+        assert merged.filled == ("/guest/age", "/stops/0/n", "/days")
+        assert merged.rejected == merged.undeclared == ()
+
+    def test_stage_two_adds_to_stage_one(self) -> None:
+        """A12."""
+        first = merge(TRIP, {}, {"city": "x"})
+        second = merge(TRIP, first.data, {"days": 2})
+        assert second.data == {"city": "x", "days": 2}
+        assert (first.filled, second.filled) == (("/city",), ("/days",))
+
+    def test_known_parent_with_missing_child_is_kept(self) -> None:
+        """A13."""
+        known = {"guest": {"name": "王"}}
+        processor = SlotProcessor(TRIP)
+        for reply in ({}, {"guest": {}}, {"guest": None}, {"guest": 5}, {"guest": {"home": None}}):
+            merged = processor.merge(known, reply)
+            assert merged.data == known
+            assert merged.filled == ()
+            assert processor.check_json(merged.data)["required"] == ["/city", "/guest/age"]
+
+    def test_siblings_stay(self) -> None:
+        """A15."""
+        known = {"guest": {"name": "王", "home": {"zip": "1"}}}
+        assert data(TRIP, known, {"guest": {"age": 1}}) == {
+            "guest": {"name": "王", "home": {"zip": "1"}, "age": 1}
+        }
+
+    def test_defaults_are_never_written(self) -> None:
+        """A17."""
+        assert merge({"properties": {"a": {"default": 1}}}, {}, {}).data == {}
+
+    def test_all_pointers_apply(self) -> None:
+        """A22."""
+        reply = {"/guest/name": "王", "/guest/age": 3, "/tags/0": "a", "/stops/0/at": "x"}
+        assert data(TRIP, {}, reply) == {
+            "guest": {"name": "王", "age": 3},
+            "tags": ["a"],
+            "stops": [{"at": "x"}],
+        }
+
+    def test_optional_may_be_left_out(self) -> None:
+        """A32."""
+        merged = merge(TRIP, {}, {"city": "x", "guest": {"name": "n", "age": None}})
+        assert SlotProcessor(TRIP).check_json(merged.data) == {}
+
+
+class TestNulls:
+    def test_null_that_is_not_admitted_is_not_given(self) -> None:
+        assert data(TRIP, {}, {"city": None, "mode": None, "days": None, "tags": None}) == {}
+
+    def test_null_that_is_admitted_is_a_value(self) -> None:
+        merged = merge(TRIP, {"guest": {"name": "x"}}, {"guest": {"age": None}})
+        assert merged.data == {"guest": {"name": "x", "age": None}}
+        assert merged.filled == ("/guest/age",)
+
+    def test_objects_emptied_by_it_go_too(self) -> None:
+        """An optional object of nulls only must not become one with missing children."""
+        assert data(TRIP, {}, {"guest": {"home": {"zip": None}}}) == {}
+        assert data(TRIP, {}, {"guest": {"name": "x", "home": {"zip": None}}}) == {
+            "guest": {"name": "x"}
+        }
+
+    def test_objects_that_were_known_or_given_empty_stay(self) -> None:
+        assert data(TRIP, {"guest": {}}, {"guest": {"name": None}}) == {"guest": {}}
+        assert merge(TRIP, {}, {"guest": {}}).data == {"guest": {}}
+        assert merge(TRIP, {}, {"guest": {}}).filled == ("/guest",)
+
+    def test_null_over_known_null(self) -> None:
+        schema = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+        assert data(schema, {"a": None}, {"a": None}) == {"a": None}
+        assert data(schema, {"a": None}, {"a": "x"}) == {"a": "x"}
+
+
+class TestRejected:
+    @pytest.mark.parametrize(
+        ("reply", "merged", "rejected"),
+        [
+            ({"days": "two"}, {}, [("/days", "two")]),
+            ({"days": 0, "city": "x"}, {"city": "x"}, [("/days", 0)]),
+            ({"mode": "boat"}, {}, [("/mode", "boat")]),
+            ({"guest": "王"}, {}, [("/guest", "王")]),
+            ({"guest": {"name": 5, "age": 3}}, {"guest": {"age": 3}}, [("/guest/name", 5)]),
+            ({"guest": {"name": 5}}, {}, [("/guest/name", 5)]),
+            ({"/guest/name": 5, "/guest/age": 3}, {"guest": {"age": 3}}, [("/guest/name", 5)]),
+            ({"tags": ["a", 1]}, {}, [("/tags", ["a", 1])]),
+            ({"tags": []}, {}, [("/tags", [])]),
+            ({"tags": "a"}, {}, [("/tags", "a")]),
+            (
+                {"stops": [{"at": 1, "n": 2}, {"at": "x"}]},
+                {"stops": [{"n": 2}, {"at": "x"}]},
+                [("/stops/0/at", 1)],
+            ),
+            ({"stops": [{"at": "x"}, 5]}, {}, [("/stops", [{"at": "x"}, 5])]),
+            ({"stops": [{"at": 1}]}, {"stops": [{}]}, [("/stops/0/at", 1)]),
+        ],
+    )
+    def test_breaks_its_own_schema(
+        self, reply: dict[str, Any], merged: dict[str, Any], rejected: list[Any]
+    ) -> None:
+        found = merge(TRIP, {}, reply)
+        assert found.data == merged
+        assert refused(found.rejected) == rejected
+        assert found.undeclared == ()
+
+    @pytest.mark.parametrize(
+        ("reply", "reason"),
+        [
+            ({"days": "two"}, "expected integer, got string"),
+            ({"guest": {"age": 1.5}}, "expected integer or null, got number"),
+            ({"days": 0}, "breaks minimum: 1"),
+            ({"mode": "boat"}, 'breaks enum: ["car", "train"]'),
+            ({"tags": ["a", 1]}, "/tags/1: expected string, got integer"),
+            ({"tags": []}, "breaks minItems: 1"),
+        ],
+    )
+    def test_reasons(self, reply: dict[str, Any], reason: str) -> None:
+        assert [refusal.reason for refusal in merge(TRIP, {}, reply).rejected] == [reason]
+
+    def test_long_schemas_are_not_quoted_whole(self) -> None:
+        schema = {"properties": {"a": {"enum": ["x" * 500]}}}
+        assert len(merge(schema, {}, {"a": "y"}).rejected[0].reason) < 120
+
+    def test_property_that_is_false(self) -> None:
+        found = merge({"properties": {"a": False, "b": {}}}, {}, {"a": 1, "b": 2})
+        assert found.data == {"b": 2}
+        assert refused(found.rejected) == [("/a", 1)]
+
+    def test_incomplete_objects_are_merged(self) -> None:
+        """What is missing stays missing, also under anyOf, oneOf and minProperties."""
+        person = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n", "m"]}
+        for own in (
+            person,
+            {"anyOf": [person, {"type": "null"}]},
+            {"oneOf": [{"type": "null"}, person]},
+            {"allOf": [person, {"minProperties": 2}]},
+            {"allOf": [person, {"dependencies": {"n": ["k"]}}]},
+            {"if": {"required": ["z"]}, "else": person},
+            {"$ref": "#/definitions/p"},
+        ):
+            schema = {"properties": {"p": own}, "definitions": {"p": person}}
+            assert data(schema, {}, {"p": {"n": "x"}}) == {"p": {"n": "x"}}
+            found = merge(schema, {}, {"p": {"n": 5, "m": 1}})
+            assert found.data == {"p": {"m": 1}}, own
+            assert refused(found.rejected) == [("/p/n", 5)]
+
+    def test_a_fault_that_no_member_of_it_has(self) -> None:
+        schema = {"properties": {"p": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}
+        found = merge(schema, {}, {"p": {"x": 1}})
+        assert found.data == {}
+        assert refused(found.rejected) == [("/p", {"x": 1})]
+
+    def test_condition_on_another_member(self) -> None:
+        schema = {
+            "properties": {"k": {}, "v": {}},
+            "if": {"properties": {"k": {"const": "n"}}, "required": ["k"]},
+            "then": {"properties": {"v": {"type": "integer"}}, "required": ["v"]},
+        }
+        found = merge(schema, {"k": "n"}, {"v": "x"})
+        assert found.data == {"k": "n"}
+        assert refused(found.rejected) == [("/v", "x")]
+        assert data(schema, {}, {"k": "n", "v": 1}) == {"k": "n", "v": 1}
+
+
+class TestCombinations:
+    def test_the_later_value_goes(self) -> None:
+        schema = {"properties": {"a": {}, "b": {}}, "not": {"required": ["a", "b"]}}
+        found = merge(schema, {}, {"a": 1, "b": 2})
+        assert found.data == {"a": 1}
+        assert refused(found.rejected) == [("/b", 2)]
+        assert found.rejected[0].reason.startswith("with it, the object breaks not")
+
+    def test_only_the_culprit_goes(self) -> None:
+        schema = {
+            "properties": {"m": {}, "k": {}, "z": {}},
+            "anyOf": [
+                {"properties": {"m": {"const": "x"}, "k": {"const": 1}}},
+                {"properties": {"m": {"const": "y"}}},
+            ],
+        }
+        found = merge(schema, {"m": "x"}, {"k": 2, "z": 3})
+        assert found.data == {"m": "x", "z": 3}
+        assert refused(found.rejected) == [("/k", 2)]
+
+    @pytest.mark.parametrize("count", [3, 12, 40])
+    def test_too_many_members(self, count: int) -> None:
+        reply = {f"k{n}": n for n in range(count)}
+        found = merge(
+            {"properties": {"o": {}}, "maxProperties": 3, "additionalProperties": {}},
+            {"o": 0},
+            reply,
+        )
+        assert found.data["o"] == 0
+        assert SlotProcessor({"maxProperties": 3}).is_valid(found.data)
+        assert len(found.data) == (3 if count < 16 else 1)
+        assert len(found.rejected) == count + 1 - len(found.data)
+
+    def test_a_fault_that_was_there_before_is_not_blamed_on_the_reply(self) -> None:
+        schema = {"properties": {"a": {}, "b": {}}, "anyOf": [{"properties": {"a": {"const": 1}}}]}
+        found = merge(schema, {"a": 2}, {"b": 3})
+        assert found.data == {"a": 2, "b": 3}
+        assert found.rejected == ()
+
+    def test_in_a_nested_object(self) -> None:
+        schema = {"properties": {"g": {"maxProperties": 1}}}
+        found = merge(schema, {"g": {"x": 1}}, {"g": {"y": 2}})
+        assert found.data == {"g": {"x": 1}}
+        assert found.rejected[0].pointer == "/g/y"
+        assert "/g breaks maxProperties" in found.rejected[0].reason
+
+
+class TestUndeclared:
+    @pytest.mark.parametrize(
+        ("schema", "declared"),
+        [
+            ({"properties": {"a": {}}}, False),
+            ({"properties": {"a": {}}, "additionalProperties": False}, False),
+            ({"additionalProperties": False}, False),
+            ({"patternProperties": {"^a": {}}}, False),
+            ({"properties": {"a": {}}, "additionalProperties": True}, True),
+            ({"properties": {"a": {}}, "additionalProperties": {}}, True),
+            ({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}}, True),
+            ({"properties": {"x": {}}}, True),
+            ({"patternProperties": {"^x": {}}}, True),
+            ({"properties": {"a": {}}, "allOf": [{"properties": {"x": {}}}]}, True),
+            ({"properties": {"a": {}}, "anyOf": [{"properties": {"x": {}}}, {}]}, True),
+            (
+                {
+                    "properties": {"a": {}},
+                    "oneOf": [{"required": ["q"]}, {"properties": {"x": {}}}],
+                },
+                True,
+            ),
+            (
+                {"properties": {"a": {}}, "anyOf": [{"type": "null", "properties": {"x": {}}}, {}]},
+                False,
+            ),
+            ({"properties": {"a": {}}, "then": {"properties": {"x": {}}}}, False),
+            ({"properties": {"a": {}}, "if": True, "then": {"properties": {"x": {}}}}, True),
+            ({"properties": {"a": {}}, "if": True, "else": {"properties": {"x": {}}}}, False),
+            ({"if": {"properties": {"x": {}}}, "then": {"properties": {"a": {}}}}, True),
+            ({"properties": {"a": {}}, "required": ["x"]}, True),
+            ({"properties": {"a": {}}, "dependencies": {"x": ["a"]}}, False),
+            ({"properties": {"a": {}}, "dependencies": {"a": ["x"]}}, True),
+            ({"properties": {"a": {}}, "not": {"properties": {"x": {}}, "required": ["q"]}}, False),
+            ({"$ref": "#/definitions/d", "definitions": {"d": {"properties": {"a": {}}}}}, False),
+            ({}, True),
+            ({"type": "object", "required": ["a"]}, True),
+        ],
+    )
+    def test_what_declares(self, schema: dict[str, Any], declared: bool) -> None:
+        found = merge(schema, {"a": 0} if "a" in str(schema) else {}, {"x": 1})
+        assert (found.data.get("x") == 1) is declared
+        assert refused(found.undeclared) == ([] if declared else [("/x", 1)])
+        assert found.rejected == ()
+
+    def test_nested_and_in_arrays(self) -> None:
+        reply = {
+            "guest": {"name": "n", "zz": 1},
+            "stops": [{"at": "x", "yy": 2}],
+            "xx": {"deep": 3},
+        }
+        found = merge(TRIP, {}, reply)
+        assert found.data == {"guest": {"name": "n"}, "stops": [{"at": "x"}]}
+        assert refused(found.undeclared) == [
+            ("/guest/zz", 1),
+            ("/stops/0/yy", 2),
+            ("/xx", {"deep": 3}),
+        ]
+        assert found.undeclared[0].reason == "the schema does not declare it"
+
+    def test_together_with_faults(self) -> None:
+        """Invalid data takes the other walk."""
+        found = merge(TRIP, {}, {"days": "x", "zz": 1, "guest": {"q": 1, "age": 5}})
+        assert found.data == {"guest": {"age": 5}}
+        assert refused(found.undeclared) == [("/guest/q", 1), ("/zz", 1)]
+        assert refused(found.rejected) == [("/days", "x")]
+
+    def test_null_is_reported_too(self) -> None:
+        assert refused(merge(TRIP, {}, {"zz": None}).undeclared) == [("/zz", None)]
+
+    def test_what_is_known_stays(self) -> None:
+        assert data(TRIP, {"zz": 1, "guest": {"q": 2}}, {"city": "x"}) == {
+            "zz": 1,
+            "guest": {"q": 2},
+            "city": "x",
+        }
+
+    def test_free_form_objects_inside(self) -> None:
+        schema = {"properties": {"extra": {"type": "object"}, "any": {}}}
+        reply = {"extra": {"x": {"y": 1}}, "any": {"z": [{"w": 1}]}}
+        assert data(schema, {}, reply) == reply
+
+
+class TestInvalidKnownData:
+    @pytest.mark.parametrize(
+        ("known", "reply", "expected"),
+        [
+            ({"days": "two"}, {"days": 2}, {"days": 2}),
+            ({"guest": 5}, {"guest": {"name": "x"}}, {"guest": {"name": "x"}}),
+            (
+                {"guest": {"name": 5, "age": 1}},
+                {"guest": {"name": "x", "age": 2}},
+                {"guest": {"name": "x", "age": 1}},
+            ),
+            ({"tags": []}, {"tags": ["a"]}, {"tags": ["a"]}),
+            ({"tags": "a"}, {"tags": ["a"]}, {"tags": ["a"]}),
+            ({"tags": ["a", 5, "c"]}, {"tags": ["x", "b", "z", "w"]}, {"tags": ["a", "b", "c"]}),
+            ({"tags": ["a", 5]}, {"tags": {"1": "b"}}, {"tags": ["a", "b"]}),
+            ({"tags": ["a", 5]}, {"/tags/1": "b"}, {"tags": ["a", "b"]}),
+            ({"tags": ["a", 5, "c"]}, {"tags": ["x"]}, {"tags": ["a", 5, "c"]}),
+            (
+                {"stops": [{"at": "x"}, {}]},
+                {"stops": {"1": {"at": "y"}}},
+                {"stops": [{"at": "x"}, {"at": "y"}]},
+            ),
+            ({"stops": [{}]}, {"stops": [{"at": "y"}]}, {"stops": [{"at": "y"}]}),
+            ({"mode": None}, {"mode": "car"}, {"mode": "car"}),
+        ],
+    )
+    def test_may_be_replaced(
+        self, known: dict[str, Any], reply: dict[str, Any], expected: dict[str, Any]
+    ) -> None:
+        assert data(TRIP, known, reply) == expected
+
+    @pytest.mark.parametrize(
+        ("known", "reply", "rejected"),
+        [
+            ({"days": "two"}, {"days": "three"}, [("/days", "three")]),
+            ({"tags": ["a", 5]}, {"/tags/1": 6}, [("/tags/1", 6)]),
+            ({"tags": []}, {"tags": ["b", 5]}, [("/tags", ["b", 5])]),
+            ({"guest": 5}, {"guest": 6}, [("/guest", 6)]),
+        ],
+    )
+    def test_but_not_by_what_is_invalid_too(
+        self, known: dict[str, Any], reply: dict[str, Any], rejected: list[Any]
+    ) -> None:
+        found = merge(TRIP, known, reply)
+        assert found.data == known
+        assert found.filled == ()
+        assert refused(found.rejected) == rejected
+
+    def test_a_broken_object_gives_up_no_valid_member(self) -> None:
+        schema = {
+            "properties": {"city": {"type": "string"}, "a": {}},
+            "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+        }
+        assert data(schema, {"city": "x"}, {"city": "y", "a": 1}) == {"city": "x", "a": 1}
+
+    def test_filled_names_what_took_its_place(self) -> None:
+        assert merge(TRIP, {"tags": []}, {"tags": ["a", "b"]}).filled == ("/tags",)
+        assert merge(TRIP, {"tags": ["a", 5]}, {"/tags/1": "b"}).filled == ("/tags/1",)
+
+
+class TestFilled:
+    def test_leaves(self) -> None:
+        reply = {
+            "guest": {"name": "n", "home": {"zip": "1"}},
+            "tags": ["a"],
+            "stops": [{"at": "x"}],
+            "city": "c",
+        }
+        assert merge(TRIP, {}, reply).filled == (
+            "/guest/name",
+            "/guest/home/zip",
+            "/tags",
+            "/stops",
+            "/city",
+        )
+
+    def test_names_are_escaped(self) -> None:
+        assert merge({}, {}, {"a/b": 1, "m~n": {"": 2}}).filled == ("/a~1b", "/m~0n/")
+
+    def test_a_repeated_known_value_is_not_filled(self) -> None:
+        assert merge(TRIP, {"city": "x"}, {"city": "x"}).filled == ()
+
+    def test_result_shares_nothing(self) -> None:
+        known, reply = {"guest": {"name": "n"}}, {"tags": ["a"], "zz": [1], "days": [2]}
+        found = merge(TRIP, known, reply)
+        found.data["guest"]["name"] = "changed"
+        found.data["tags"].append("changed")
+        found.undeclared[0].value.append("changed")
+        found.rejected[0].value.append("changed")
+        assert known == {"guest": {"name": "n"}}
+        assert reply == {"tags": ["a"], "zz": [1], "days": [2]}
+
+    @pytest.mark.parametrize(("known", "reply"), [([], {}), ({}, []), ({}, None), ({"a": {1}}, {})])
+    def test_both_are_json_objects(self, known: Any, reply: Any) -> None:
+        with pytest.raises(DataError):
+            SlotProcessor(TRIP).merge(known, reply)
+
+
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    schema=OBJECT_SCHEMAS,
+    known=OBJECTS,
+    reply=st.one_of(
+        OBJECTS,
+        st.dictionaries(
+            st.sampled_from(["/a", "/b", "/a/b", "/a/0", "/c/-", "/", "/a~1b"]), DATA, max_size=4
+        ),
+    ),
+)
+def test_whatever_is_merged(
+    schema: dict[str, Any], known: dict[str, Any], reply: dict[str, Any]
+) -> None:
+    processor = SlotProcessor(schema)
+    before = processor.check_json(known).get("required", [])
+    merged = processor.merge(known, reply)
+
+    # Valid known data is untouched.
+    if not before:
+        for place in leaves(known):
+            assert pointer.get(merged.data, place) == pointer.get(known, place)
+
+    # Nothing new is wrong, other than incomplete.
+    again = processor.merge(known, merged.data)
+    assert again.data == merged.data
+    assert again.rejected == again.undeclared == ()
+
+    # Every leaf is either known or filled, and what is filled is not known.
+    assert set(leaves(merged.data)) <= {*leaves(known), *beneath(merged)}
+    for place in merged.filled:
+        assert value_at(known, place) != [pointer.get(merged.data, place)]
+
+
+def leaves(value: Any, place: str = "") -> list[str]:
+    if isinstance(value, dict) and value:
+        return [
+            leaf
+            for name, child in value.items()
+            for leaf in leaves(child, place + pointer.join((name,)))
+        ]
+    return [place] if place else []
+
+
+def beneath(merged: Merge) -> set[str]:
+    found = set(merged.filled)
+    for place in merged.filled:  # an element that was filled makes its array differ
+        tokens = pointer.split(place)
+        found |= {pointer.join(tokens[:end]) for end in range(1, len(tokens))}
+    return found
+
+
+def value_at(document: Any, place: str) -> list[Any]:
+    try:
+        value = pointer.get(document, place)
+    except LookupError:
+        return []
+    return [value] if isinstance(value, (str, type(None), dict, list)) else []
