@@ -56,10 +56,9 @@ class Neighbors:
         asked = _words(request)
         model = request.model
 
-        def closeness(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
+        def closeness(candidate: _Candidate) -> tuple[bool, bool, float]:
             shared = len(candidate.words & asked)
             return (
-                candidate.entry.case == case,
                 candidate.path == request.path,
                 candidate.model == model,
                 shared / (len(candidate.words) + len(asked) - shared or 1),

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from callbench.cassette.interaction import case_label
+from callbench.cassette.interaction import Interaction, case_label
 
 Source = Literal["replayed", "recorded", "live"]
 
@@ -41,6 +41,22 @@ class Exchange:
     first_event_ms: int | None = None
     usage: Mapping[str, Any] | None = None
     error: str | None = None
+
+    @classmethod
+    def of(cls, interaction: Interaction, source: Source) -> Self:
+        """The exchange that an interaction is the record of."""
+        response = interaction.response
+        return cls(
+            key=interaction.key,
+            case=interaction.case,
+            ordinal=interaction.ordinal,
+            source=source,
+            status=response.status,
+            elapsed_ms=response.elapsed_ms,
+            first_event_ms=response.events[0].at_ms if response.events else None,
+            usage=interaction.usage,
+            error=response.error,
+        )
 
 
 class CaseScope:

@@ -19,7 +19,8 @@ from callbench.cassette.format import encode_interaction
 from callbench.cassette.interaction import Interaction, Request, Response
 from callbench.cassette.key import canonical_request
 from callbench.cassette.miss import cassette_miss
-from callbench.cassette.scope import CaseScope, Exchange, Source, current_scope
+from callbench.cassette.replay import STREAM_ERRORS, error_text, replay
+from callbench.cassette.scope import CaseScope, Exchange, current_scope
 from callbench.cassette.scrub import (
     RESPONSE_HEADERS,
     holds_secret,
@@ -31,8 +32,6 @@ from callbench.cassette.store import Cassette
 from callbench.errors import CassetteError
 
 Inner = httpx2.AsyncBaseTransport | Callable[[], httpx2.AsyncBaseTransport]
-
-_STREAM_ERRORS = (httpx2.TransportError, httpx2.DecodingError)
 
 
 class Mode(StrEnum):
@@ -94,8 +93,8 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         ordinal = scope.take(key)
         recorded = self._recorded(key, scope.case, ordinal, canonical)
         if recorded is not None:
-            scope.add(_exchange(recorded, "replayed"))
-            return _replay(recorded.response)
+            scope.add(Exchange.of(recorded, "replayed"))
+            return replay(recorded.response)
         if self.mode is Mode.REPLAY:
             scope.give_back(key, ordinal)
             raise cassette_miss(self.cassette, canonical, scope.case, ordinal, self._command)
@@ -171,8 +170,8 @@ class _Take:
         """Send the request; the response's stream feeds this take while the caller reads it."""
         try:
             answer = await self._transport.inner.handle_async_request(request)
-        except _STREAM_ERRORS as error:
-            self._drop(_error_text(error))  # no answer at all: nothing to record
+        except STREAM_ERRORS as error:
+            self._drop(error_text(error))  # no answer at all: nothing to record
             raise
         except BaseException:
             self._drop("abandoned")
@@ -207,12 +206,12 @@ class _Take:
         if not self._open:
             return
         self._open = False
-        text = None if error is None else _error_text(error)
+        text = None if error is None else error_text(error)
         interaction = self._interaction(text)
         live = self._transport.mode is Mode.LIVE
         if not live:
             self._transport.store(interaction, self._secrets)
-        self._scope.add(_exchange(interaction, "live" if live else "recorded"))
+        self._scope.add(Exchange.of(interaction, "live" if live else "recorded"))
 
     def leave(self) -> None:
         """The caller closes the stream: half an answer is not recorded, a said-all one is."""
@@ -227,7 +226,7 @@ class _Take:
     def _drop(self, error: str) -> None:
         self._open = False
         self._scope.give_back(self._key, self._ordinal)
-        self._scope.add(_exchange(self._interaction(error), "live"))
+        self._scope.add(Exchange.of(self._interaction(error), "live"))
 
     def _interaction(self, error: str | None) -> Interaction:
         stream = sse.is_event_stream(self.response.headers)
@@ -260,7 +259,7 @@ class _TeeStream(httpx2.AsyncByteStream):
             async for chunk in self._chunks:
                 self._take.feed(chunk)
                 yield chunk
-        except _STREAM_ERRORS as error:
+        except STREAM_ERRORS as error:
             self._take.finish(error)
             raise
         finally:
@@ -275,54 +274,7 @@ class _TeeStream(httpx2.AsyncByteStream):
             await self._answer.aclose()
 
 
-class _ReplayStream(httpx2.AsyncByteStream):
-    """Gives the recorded events one by one, then fails as the recorded stream failed."""
-
-    def __init__(self, response: Response) -> None:
-        self._response = response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for event in self._response.events:
-            yield event.data
-        if self._response.error is not None:
-            raise _as_exception(self._response.error)
-
-
-def _replay(response: Response) -> httpx2.Response:
-    return httpx2.Response(
-        response.status, headers=dict(response.headers), stream=_ReplayStream(response)
-    )
-
-
-def _exchange(interaction: Interaction, source: Source) -> Exchange:
-    response = interaction.response
-    return Exchange(
-        key=interaction.key,
-        case=interaction.case,
-        ordinal=interaction.ordinal,
-        source=source,
-        status=response.status,
-        elapsed_ms=response.elapsed_ms,
-        first_event_ms=response.events[0].at_ms if response.events else None,
-        usage=interaction.usage,
-        error=response.error,
-    )
-
-
 def _byte_stream(answer: httpx2.Response) -> httpx2.AsyncByteStream:
     if not isinstance(answer.stream, httpx2.AsyncByteStream):
         raise TypeError("the inner transport must answer with an asynchronous stream")
     return answer.stream
-
-
-def _error_text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _as_exception(text: str) -> Exception:
-    """The httpx2 exception a recorded error text names; a ``ReadError`` if it names none."""
-    name, _, message = text.partition(": ")
-    kind = getattr(httpx2, name, None)
-    if isinstance(kind, type) and issubclass(kind, _STREAM_ERRORS):
-        return kind(message)
-    return httpx2.ReadError(text)
