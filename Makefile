@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CALLBENCH := $(BIN)/callbench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check table record wheel-test bench clean
+.PHONY: help demo test lint check models table record wheel-test bench clean
 
 help:  ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -35,9 +35,11 @@ check: lint test  ## What CI runs
 table: $(BIN)/.installed  ## Print the table of the README from the three bundled cassettes
 	$(BIN)/python benchmarks/table.py
 
-record: $(BIN)/.installed  ## Record the bundled cassettes anew from the embedded models
+models: $(BIN)/.installed  ## Install the embedded models: engine and weights, about 450 MB
 	$(PIP) install --quiet -c constraints.txt -e '.[local]'
 	$(CALLBENCH) models pull smollm2 gemma3-270m needle3
+
+record: models  ## Record the bundled cassettes anew from the embedded models
 	$(CALLBENCH) record --model smollm2
 	$(CALLBENCH) record --model smollm2 --function-model needle3
 	$(CALLBENCH) record --model gemma3-270m

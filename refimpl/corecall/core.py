@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -50,11 +50,13 @@ class Chunk(Protocol):
 
 
 class Reasoning(Protocol):
-    """What a Call needs of a reasoning model; see :class:`corecall.ReasoningModel`."""
+    """What a Call needs of a reasoning model: ``call(messages, streaming=…, **options)``.
 
-    def call(
-        self, messages: list[Message], streaming: bool = False, **options: Any
-    ) -> AsyncIterator[Chunk]: ...
+    See :class:`corecall.ReasoningModel` for the options there are.
+    """
+
+    @property
+    def call(self) -> Callable[..., AsyncIterator[Chunk]]: ...
 
 
 class Function(Protocol):

@@ -19,6 +19,8 @@ Ask = Callable[[list[Message], Mapping[str, Any]], Awaitable[Completion]]
 _TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _DEFAULT_TOOL = "fill_parameters"
+_NAMED_SCHEMAS = frozenset({"properties", "definitions", "$defs"})
+_SCHEMAS = frozenset({"items", "additionalProperties", "anyOf", "allOf"})
 
 
 class GenerationError(CallError):
@@ -89,7 +91,7 @@ class JsonGenerator:
         if self._mode == "json_object":
             return {"response_format": {"type": "json_object"}}
         if self._mode == "tools":
-            function = {"name": tool_name(schema), "parameters": schema}
+            function: dict[str, Any] = {"name": tool_name(schema), "parameters": schema}
             if schema.get("description"):
                 function["description"] = schema["description"]
             return {
@@ -118,26 +120,25 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 
     Basic types also admit null, and every declared property is required.
     """
-    return _require_all(SlotProcessor.add_null_to_basic_types(schema))
+    widened: dict[str, Any] = _require_all(SlotProcessor.add_null_to_basic_types(schema))
+    return widened
 
 
-def _require_all(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_require_all(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    result = {
-        key: value if key in ("enum", "const", "default", "examples") else _require_all(value)
-        for key, value in node.items()
-    }
-    properties = node.get("properties")
-    if isinstance(properties, dict) and isinstance(node.get("required", []), list):
-        # Only what can be null may be required: other nodes have no way to say "unknown".
-        named = dict.fromkeys(node.get("required", []))
-        named.update((key, None) for key, value in properties.items() if _admits_null(value))
-        if named:
-            result["required"] = list(named)
-    return result
+def _require_all(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_require_all(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _require_all(child) for name, child in value.items()}
+        else:
+            result[keyword] = _require_all(value) if keyword in _SCHEMAS else value
+    # Only what can be null is made required: anything else has no way to say "unknown".
+    nullable = [name for name, child in schema.get("properties", {}).items() if _admits_null(child)]
+    required = list(dict.fromkeys([*schema.get("required", ()), *nullable]))
+    return {**result, "required": required} if required else result
 
 
 def _admits_null(schema: Any) -> bool:

@@ -151,6 +151,15 @@ class TestStrict:
         assert "a" in found["required"]
         assert found["properties"]["c"]["required"] == ["d"]
 
+    def test_property_names_that_are_keywords_stay_names(self) -> None:
+        schema = {
+            "type": "object",
+            "properties": {"properties": {"type": "string"}, "default": {"type": "string"}},
+        }
+        found = strict(schema)
+        assert list(found["properties"]) == ["properties", "default"]
+        assert found["properties"]["default"] == {"type": ["string", "null"]}
+
     def test_data_in_enums_and_defaults_is_not_schema(self) -> None:
         schema = {
             "type": "object",

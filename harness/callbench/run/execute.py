@@ -127,11 +127,12 @@ def selected(config: RunConfig) -> Dataset:
 def repeat_command(config: RunConfig, mode: Mode) -> str:
     """Return the command line that runs ``config`` again in another mode."""
     words = ["callbench run"]
+    usual = RunConfig()
     given = {
-        "": config.dataset if config.dataset != RunConfig.dataset else None,
+        "": config.dataset if config.dataset != usual.dataset else None,
         "--model": config.model,
         "--function-model": config.function_model,
-        "--system": config.system if config.system != RunConfig.system else None,
+        "--system": config.system if config.system != usual.system else None,
         "--mode": mode.value,
         "--cassette": config.cassette,
         "--prompt": config.prompt,

@@ -75,5 +75,7 @@ async def open_models(
         )
         yield Models(
             reasoning=ReasoningModel(reasoning, reply_mode=roles.reasoning.reply_mode),
-            function=FunctionModel(function, mode=roles.function.function_mode),
+            function=FunctionModel(
+                function, mode=roles.function.function_mode, trials=roles.function.trials
+            ),
         )
