@@ -68,7 +68,7 @@ class ModelProfile:
 
     ``timeout`` is in seconds; prices are per million tokens. ``extra`` holds further request
     parameters (``top_p``, …). ``path`` is a GGUF file of the user's own for the engine
-    ``llama``. ``source`` names the file the profile comes from.
+    ``llama``; ``context`` (tokens) and ``threads`` (all cores by default) are for that engine too. ``source`` names the file the profile comes from.
     """
 
     name: str
@@ -79,6 +79,7 @@ class ModelProfile:
     roles: tuple[Role, ...] = ("reasoning", "function")
     function_mode: FunctionMode = "json_schema"
     reply_mode: ReplyMode = "text"
+    trials: int = 3
     system_first: bool = False
     max_tokens: int | None = None
     temperature: float | None = None
@@ -93,6 +94,7 @@ class ModelProfile:
     path: str = ""
     chat_template: str = ""
     context: int = 8192
+    threads: int | None = None
     weights: tuple[WeightFile, ...] = ()
     source: str = ""
 
@@ -116,6 +118,7 @@ class ModelProfile:
             "function_mode": self.function_mode,
             "reply_mode": self.reply_mode,
             "system_first": self.system_first,
+            "trials": self.trials,
             "params": self.params,
             "price_input": self.price_input,
             "price_output": self.price_output,

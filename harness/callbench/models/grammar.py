@@ -133,7 +133,7 @@ class _Dialect:
     def _additional(self, value: Any, node: Schema) -> Any:
         if isinstance(value, dict) and value:
             return self._node(value)
-        return None if node.get("properties") else value
+        return None if value is not False and node.get("properties") else value
 
     def _type(self, value: Any, node: Schema) -> Any:
         if isinstance(value, list):
@@ -211,10 +211,8 @@ def _plain_pattern(pattern: Any) -> str | None:
     """Return the pattern as the converter understands it, or ``None`` if it would not."""
     if not isinstance(pattern, str) or not pattern.startswith("^") or not pattern.endswith("$"):
         return None
-    try:
-        re.compile(pattern)
-    except re.error:
-        return None
+    if any(pair in pattern for pair in ("--", "&&", "||", "~~")):
+        return None  # set operations in some dialects: ``re`` warns of them
     if "(?" in pattern.replace("(?:", "") or "^" in pattern[1:] or "$" in pattern[:-1]:
         return None
     inside = False
@@ -242,4 +240,9 @@ def _plain_pattern(pattern: Any) -> str | None:
             return None
         else:
             out.append(found[0])
-    return "".join([*out, pattern[at:]])
+    plain = "".join([*out, pattern[at:]])
+    try:
+        re.compile(plain)
+    except re.error:
+        return None
+    return plain

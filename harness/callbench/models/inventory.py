@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corecall.generator import GenerationError
-from corecall.providers import ChatClient, Endpoint, FunctionModel, ReasoningModel
-from corecall.reply import parse_reply
-from corecall.types import CallError
-
 from callbench.errors import CallbenchError, ExitCode, UsageError
 from callbench.models import weights
 from callbench.models.catalogue import Catalogue, ModelProfile
 from callbench.models.opening import Engines, open_model, process_engines
+from corecall.generator import GenerationError
+from corecall.providers import ChatClient, Endpoint, FunctionModel, ReasoningModel
+from corecall.reply import parse_reply
+from corecall.types import CallError
 
 _QUESTION = "What is the weather in Paris?"
 _SCHEMA: dict[str, Any] = {

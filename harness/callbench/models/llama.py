@@ -39,11 +39,13 @@ class LlamaEngine:
         weights: Callable[[], Path],
         *,
         context: int = 8192,
+        threads: int | None = None,
         chat_template: str = "",
     ) -> None:
         self.name = name
         self._weights = weights
         self._context = context
+        self._threads = threads or _cores()
         self._template = chat_template
         self._token = secrets.token_urlsafe(24)
         self._lock = threading.Lock()
@@ -93,7 +95,7 @@ class LlamaEngine:
         params.endpoint_slots = False
         params.n_ctx = self._context
         params.n_parallel = 1
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         params.n_gpu_layers = 0
         params.cache_prompt = False
         params.cache_ram_mib = 0
@@ -119,9 +121,9 @@ class LlamaTransport(httpx2.AsyncBaseTransport):
     its shape, then with any JSON object admitted; other refusals are passed on as they are.
     """
 
-    def __init__(self, engine: LlamaEngine) -> None:
+    def __init__(self, engine: LlamaEngine, http: httpx2.AsyncBaseTransport | None = None) -> None:
         self._engine = engine
-        self._http = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._http = http or httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request; raises what ``LlamaEngine.start`` raises."""

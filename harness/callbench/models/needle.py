@@ -27,8 +27,9 @@ from typing import Any
 import httpx2
 
 from callbench.errors import ProviderError
-from callbench.models import needle_child
 from callbench.models.references import inlined
+
+CHILD = Path(__file__).with_name("needle_child.py")
 
 _MAX_TOKENS = 256
 _QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
@@ -59,12 +60,19 @@ class NeedleEngine:
     """The child process that holds the engine; started at the first query, and again after a crash.
 
     ``weights`` gives the paths of the library and of the ``.cact`` file by name; ``timeout`` is in
-    seconds per query.
+    seconds per query; ``child`` is the script the process runs.
     """
 
-    def __init__(self, weights: Callable[[], Mapping[str, Path]], *, timeout: float = 300) -> None:
+    def __init__(
+        self,
+        weights: Callable[[], Mapping[str, Path]],
+        *,
+        timeout: float = 300,
+        child: Path = CHILD,
+    ) -> None:
         self._weights = weights
         self._timeout = timeout
+        self._script = child
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -99,7 +107,7 @@ class NeedleEngine:
         library = next(path for name, path in paths.items() if not name.endswith(".cact"))
         weights = next(path for name, path in paths.items() if name.endswith(".cact"))
         # Isolated (-I): neither the working directory nor the user's site can shadow a module.
-        command = [sys.executable, "-I", needle_child.__file__, str(library), str(weights)]
+        command = [sys.executable, "-I", str(self._script), str(library), str(weights)]
         quiet = {**os.environ, "NEEDLE_TELEMETRY": "0", "DO_NOT_TRACK": "1"}
         self._child = child = subprocess.Popen(  # noqa: S603
             command,
@@ -131,7 +139,7 @@ class NeedleEngine:
                 child.stdin.write(json.dumps(request, ensure_ascii=False).encode() + b"\n")
                 child.stdin.flush()
             line = child.stdout.readline()
-        except BrokenPipeError:
+        except OSError:  # a broken pipe, under whatever name
             line = b""
         finally:
             deadline.cancel()
@@ -150,7 +158,7 @@ class NeedleEngine:
             if pipe is not None:
                 try:
                     pipe.close()
-                except BrokenPipeError:
+                except OSError:
                     continue  # what was still to be written has no reader any more
         child.wait()
 

@@ -72,6 +72,7 @@ class Engines:
                 profile.model,
                 lambda: next(iter(weights.locate(profile).values())),
                 context=profile.context,
+                threads=profile.threads,
                 chat_template=profile.chat_template,
             )
         return LlamaTransport(engine)
@@ -95,6 +96,7 @@ def _identity(profile: ModelProfile) -> tuple[object, ...]:
         profile.path,
         profile.weights,
         profile.context,
+        profile.threads,
         profile.chat_template,
     )
 

@@ -207,6 +207,7 @@ PROFILE_FIELDS: Mapping[str, Check] = {
     "extra": _extra,
     "timeout": _number(above=0),
     "concurrency": _whole(1),
+    "trials": _whole(1),
     "price_input": _number(),
     "price_output": _number(),
     "licence": _text,
@@ -214,6 +215,7 @@ PROFILE_FIELDS: Mapping[str, Check] = {
     "path": _text,
     "chat_template": _text,
     "context": _whole(512),
+    "threads": _whole(1),
     "weights": _tables(_FILE_FIELDS),
 }
 """The keys of a table ``[models.NAME]``, each with its check."""

