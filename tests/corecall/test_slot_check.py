@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 import json
 import os
+from collections import OrderedDict
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from corecall import pointer
+from corecall.slot.compiled import compile_schema
 from corecall.slot.processor import DataError, SchemaError, SlotProcessor
 
 from .slot_strategies import DATA, OBJECT_SCHEMAS, SCHEMAS
@@ -141,8 +144,31 @@ class TestVerdicts:
         class Text(str):
             __slots__ = ()
 
+        class Number(float):
+            __slots__ = ()
+
+        class Level(IntEnum):
+            LOW = 1
+
         assert pointers({"items": {"type": "integer"}}, (1, "a")) == ["/1"]
         assert pointers({"properties": {"a": {"const": "x"}}}, {Text("a"): Text("x")}) == []
+        data = OrderedDict(a=Level.LOW, b=Number(1.5), c=(True, None), d={Text("x"): {}})
+        assert (
+            pointers({"const": {"a": 1, "b": 1.5, "c": [True, None], "d": {"x": {}}}}, data) == []
+        )
+
+    @pytest.mark.parametrize(
+        ("data", "valid"),
+        [({"a": 1}, True), ({"a": "x"}, False), ({"a/b": "x"}, False), ({"a/b": 0}, False)],
+    )
+    def test_two_spellings_of_one_pattern(self, data: dict[str, Any], valid: bool) -> None:
+        keyed = {
+            "^a": {"type": "integer"},
+            r"^\a": {},
+            r"a\/b": {"minimum": 1},
+            "a/b": {"type": "integer"},
+        }
+        assert (check({"patternProperties": keyed}, data) == {}) is valid
 
 
 def resolved(schema: dict[str, Any]) -> str:
@@ -220,9 +246,9 @@ class TestPlaces:
         ],
     )
     def test_required_elsewhere(self, schema: dict[str, Any]) -> None:
-        declared = {"allOf": [{"properties": {"a": {"type": "string"}}}, schema]}
+        declared: dict[str, Any] = {"allOf": [{"properties": {"a": {"type": "string"}}}, schema]}
         if "$ref" in schema:
-            declared["definitions"] = schema.pop("definitions")  # type: ignore[assignment]
+            declared["definitions"] = schema.pop("definitions")
         assert asked(declared, {"k": 1}) == {"/a": {"type": "string"}}
 
     def test_else_does_not_apply_when_if_holds(self) -> None:
@@ -349,10 +375,10 @@ class TestTraps:
 
     def test_two_faults_at_one_node_list_it_once(self) -> None:
         """A16."""
-        schema = {"properties": {"a": {"type": "string", "enum": ["x"], "minLength": 9}}}
-        assert pointers(schema, {"a": 1}) == ["/a"]
-        schema = {"required": ["a"], "allOf": [{"required": ["a"]}, {"required": ["a"]}]}
-        assert pointers(schema, {}) == ["/a"]
+        own = {"type": "string", "enum": ["x"], "minLength": 9}
+        assert pointers({"properties": {"a": own}}, {"a": 1}) == ["/a"]
+        required = {"required": ["a"]}
+        assert pointers({**required, "allOf": [required, required]}, {}) == ["/a"]
 
     def test_nothing_is_written_into_schema_or_data(self) -> None:
         """A17: defaults least of all."""
@@ -381,7 +407,7 @@ class TestTraps:
     def test_success_exactly_when_the_schema_holds(self) -> None:
         """A31: r072."""
         schema = {
-            "properties": dict.fromkeys("abc", {"type": "string"}),
+            "properties": {name: {"type": "string"} for name in "abc"},
             "required": ["a", "b", "c"],
         }
         assert pointers(schema, {}) == ["/a", "/b", "/c"]
@@ -576,6 +602,7 @@ class TestSchemaErrors:
             ({"items": {"$ref": "file:///etc/hosts"}}, "/items/$ref", "outside"),
             ({"items": {"$ref": "other.json#/a"}}, "/items/$ref", "outside"),
             ({"items": {"$ref": "http://[/"}}, "/items/$ref", "outside"),
+            ({"$id": "http://a.test/", "items": {"$ref": "//[/"}}, "/items/$ref", "outside"),
             ({"const": float("nan")}, "/const", "not JSON"),
             ({"enum": [float("inf")]}, "/enum/0", "not JSON"),
             ({"default": {1: 2}}, "/default", "not a string"),
@@ -718,6 +745,17 @@ class TestHostile:
         assert (check(schema, {"a": {"a": {}}}) == {}) is expected
         check(schema, data)
 
+    def test_recursion_that_does_not_double_keeps_the_fast_engine(self) -> None:
+        node: dict[str, Any] = {
+            "properties": {"l": {"$ref": "#"}, "r": {"$ref": "#"}},
+            "patternProperties": {"^x": {"$ref": "#"}},
+            "additionalProperties": {"anyOf": [{"$ref": "#"}, {"items": {"$ref": "#"}}]},
+        }
+        for keyword in ("properties", "patternProperties", "additionalProperties"):
+            assert compile_schema({keyword: node[keyword]}).engine is not None
+        del node["properties"]
+        assert compile_schema(node).engine is not None
+
     def test_long_chain_of_references(self) -> None:
         definitions: dict[str, Any] = {
             f"d{n}": {"$ref": f"#/definitions/d{n + 1}"} for n in range(3_000)
@@ -760,7 +798,7 @@ class TestHostile:
         assert pointers(schema, {"a": "x" * 2_000_001, "b": 1}) == ["/a"]
 
     def test_lone_surrogates(self) -> None:
-        schema = {
+        schema: dict[str, Any] = {
             "properties": {
                 "\ud800": {"const": "\udfff", "pattern": "^\\udfff$"},
                 "b": {"maxLength": 1},
@@ -774,6 +812,16 @@ class TestHostile:
             "/b",
         ]
         assert processor.check_json({})["properties"] == {"/\ud800": schema["properties"]["\ud800"]}
+
+    def test_lone_surrogates_in_data_alone(self) -> None:
+        schema = {
+            "properties": {"a": {"enum": ["x", "\U0010f700"]}, "b": {"items": {"type": "string"}}},
+            "additionalProperties": False,
+        }
+        assert pointers(schema, {"b": ["\ud800", 5]}) == ["/b/1"]
+        processor = SlotProcessor(schema)
+        assert processor.check_json({"a": "\ud801", "\udfff": 1})["required"] == ["/a", "/\udfff"]
+        assert processor.is_valid({"b": ["\ud800"]})
 
     @pytest.mark.parametrize(
         ("value", "reason"),

@@ -335,7 +335,7 @@ class TestAsking:
     def test_missing_optional(self) -> None:
         processor = SlotProcessor(TRIP)
         assert processor.missing_optional({}) == ["/stops", "/note", "/mode", "/home"]
-        known = {"stops": [{"n": 1}, {"at": "x"}], "guest": {}, "mode": None}
+        known: dict[str, Any] = {"stops": [{"n": 1}, {"at": "x"}], "guest": {}, "mode": None}
         assert processor.missing_optional(known) == ["/note", "/home", "/stops/1/n"]
 
     def test_asked_without_optional_is_what_remains_but_for_the_forbidden(self) -> None:

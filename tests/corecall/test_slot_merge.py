@@ -99,7 +99,8 @@ class TestTraps:
         """A13."""
         known = {"guest": {"name": "王"}}
         processor = SlotProcessor(TRIP)
-        for reply in ({}, {"guest": {}}, {"guest": None}, {"guest": 5}, {"guest": {"home": None}}):
+        replies: list[dict[str, Any]] = [{}, {"guest": {}}, {"guest": None}, {"guest": 5}]
+        for reply in (*replies, {"guest": {"home": None}}):
             merged = processor.merge(known, reply)
             assert merged.data == known
             assert merged.filled == ()
@@ -170,6 +171,7 @@ class TestRejected:
             ({"guest": {"name": 5}}, {}, [("/guest/name", 5)]),
             ({"/guest/name": 5, "/guest/age": 3}, {"guest": {"age": 3}}, [("/guest/name", 5)]),
             ({"tags": ["a", 1]}, {}, [("/tags", ["a", 1])]),
+            ({"tags": [1, 2]}, {}, [("/tags", [1, 2])]),
             ({"tags": []}, {}, [("/tags", [])]),
             ({"tags": "a"}, {}, [("/tags", "a")]),
             (
@@ -426,6 +428,30 @@ class TestInvalidKnownData:
         assert found.filled == ()
         assert refused(found.rejected) == rejected
 
+    @pytest.mark.parametrize(
+        ("known", "reply"),
+        [
+            ({"guest": 5}, {"guest": {"name": None}}),
+            ({"guest": 5}, {"guest": {"home": {"zip": None}}}),
+            ({"guest": []}, {"guest": {"name": None}}),
+            ({"stops": [5]}, {"stops": {"0": {"at": None}}}),
+            ({"stops": [5]}, {"stops": [{"at": None}]}),
+        ],
+    )
+    def test_nor_by_an_object_of_nulls(self, known: dict[str, Any], reply: dict[str, Any]) -> None:
+        assert data(TRIP, known, reply) == known
+
+    def test_an_index_of_what_was_an_array_is_a_name_now(self) -> None:
+        found = merge(TRIP, {"guest": [1, 2]}, {"guest": {"name": "x", "0": 3}})
+        assert found.data == {"guest": {"name": "x"}}
+        assert refused(found.undeclared) == [("/guest/0", 3)]
+
+    def test_members_and_items_that_a_whole_reply_leaves_out(self) -> None:
+        known = {"stops": [{"at": "x", "n": "bad"}, {"at": "y"}]}
+        assert data(TRIP, known, {"stops": [{"n": 1}]}) == {
+            "stops": [{"n": 1, "at": "x"}, {"at": "y"}]
+        }
+
     def test_a_broken_object_gives_up_no_valid_member(self) -> None:
         schema = {
             "properties": {"city": {"type": "string"}, "a": {}},
@@ -511,13 +537,11 @@ def test_whatever_is_merged(
 
 
 def leaves(value: Any, place: str = "") -> list[str]:
-    if isinstance(value, dict) and value:
-        return [
-            leaf
-            for name, child in value.items()
-            for leaf in leaves(child, place + pointer.join((name,)))
-        ]
-    return [place] if place else []
+    """Return the pointers of all scalars and arrays that are members of objects."""
+    if isinstance(value, dict):
+        found = ((place + pointer.join((name,)), child) for name, child in value.items())
+        return [leaf for below, child in found for leaf in leaves(child, below)]
+    return [place]
 
 
 def beneath(merged: Merge) -> set[str]:

@@ -158,8 +158,6 @@ def _overlaps(edges: dict[int, _Edges], cyclic: set[int], in_place: dict[int, li
         if loose > 1 or (loose and own.names) or sum(t in cyclic for t in found.items) > 1:
             return True
         if any(target in cyclic for target in found.additional):
-            if loose:
-                return True
             own = _Ways(own.names, True, own.items)
         for target in found.in_place:
             if own.meets(ways[target]):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from corecall.pointer import join
+from corecall.pointer import array_index, join
 from corecall.slot.compiled import Compiled
 from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
@@ -140,7 +140,7 @@ class _Merging:
         while tokens not in new and isinstance(_get(data, tokens[:-1]), list):
             tokens = tokens[:-1]  # an array that the reply gave whole is one value
         value = _get(data, tokens)
-        self._take_out(data, tokens)
+        self._take_out(data, tokens, new)
         if fault.kind is Kind.UNDECLARED:
             self._undeclared.append(Refusal(join(tokens), value, fault.reason))
         elif value is not None:  # a null that the schema does not admit means "not given"
@@ -159,7 +159,7 @@ class _Merging:
                 continue
             for place in self._culprits(data, fault.tokens, inside):
                 value = _get(data, place)
-                self._take_out(data, place)
+                self._take_out(data, place, frozenset(new))
                 where = join(fault.tokens) or "the object"
                 reason = f"with it, {where} {fault.reason}"
                 self._rejected.append(Refusal(join(place), value, reason))
@@ -176,15 +176,15 @@ class _Merging:
             return inside[::-1]
         for place in reversed(inside):
             without = copy_json(data)
-            self._take_out(without, place)
+            self._take_out(without, place, frozenset(inside))
             if tokens not in self._broken(without, partial=True):
                 return [place]
         return inside[-1:]
 
-    def _take_out(self, data: dict[str, Any], tokens: Tokens) -> None:
-        """Put back what is known at ``tokens``, or nothing; objects emptied by that go too."""
-        known = _get(self._known, tokens)
+    def _take_out(self, data: dict[str, Any], tokens: Tokens, new: frozenset[Tokens]) -> None:
+        """Put back what is known at ``tokens``, or nothing; a new object emptied by that goes too."""
         parent = _get(data, tokens[:-1])
+        known = _get(self._known, tokens) if tokens in new else _ABSENT
         if isinstance(parent, list):  # new places in an array are always those of known items
             parent[int(tokens[-1])] = copy_json(known)
             return
@@ -193,12 +193,10 @@ class _Merging:
             return
         del parent[tokens[-1]]
         above = tokens[:-1]
-        while above and not parent and _get(self._known, above) is _ABSENT:
-            owner = _get(data, above[:-1])
-            if isinstance(owner, list):
-                break
-            del owner[above[-1]]
-            parent, above = owner, above[:-1]
+        if parent or not _within(above, new):
+            return
+        if above in new or isinstance(_get(data, above[:-1]), dict):
+            self._take_out(data, above, new)
 
 
 def _within(tokens: Tokens, places: frozenset[Tokens]) -> bool:
@@ -211,10 +209,11 @@ def _get(data: Any, tokens: Tokens) -> Any:
     for token in tokens:
         if isinstance(value, dict):
             value = value.get(token, _ABSENT)
-        elif isinstance(value, list) and int(token) < len(value):
-            value = value[int(token)]
-        else:
+            continue
+        place = array_index(token) if isinstance(value, list) else None
+        if place is None or place >= len(value):
             return _ABSENT
+        value = value[place]
     return value
 
 
