@@ -1,6 +1,6 @@
 """Print the README's table: the bundled recordings replayed, one row each, baselines below.
 
-    make table
+make table
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from .core import Function, Message, Reasoning
 from .deltas import Completion, Delta
 from .generator import FunctionMode, JsonGenerator, response_format
 from .jsontext import loads
-from .sse import SSEDecoder, ServerEvent
+from .sse import ServerEvent, SSEDecoder
 from .thoughts import ThoughtSplitter
 from .types import CallError
 
@@ -178,7 +178,9 @@ class ChatClient:
         try:
             completion = Completion.from_message(loads(text))
         except ValueError as error:
-            raise self._error(f"HTTP {status}, not JSON ({error}): {text}", status=status) from error
+            raise self._error(
+                f"HTTP {status}, not JSON ({error}): {text}", status=status
+            ) from error
         if completion.error is not None:
             raise self._error(f"HTTP {status}: {completion.error['message']}", status=status)
         return completion
@@ -206,7 +208,9 @@ class ChatClient:
         try:
             chunk = loads(event.data)
         except ValueError as error:
-            raise self._cut(f"an event that is not JSON ({error}): {event.data}", completion) from error
+            raise self._cut(
+                f"an event that is not JSON ({error}): {event.data}", completion
+            ) from error
         delta = completion.add(chunk)
         if event.event == "error" or completion.error is not None:
             raise self._cut(f"the server reported an error: {event.data}", completion)
@@ -214,9 +218,7 @@ class ChatClient:
 
     def _cut(self, reason: str, completion: Completion) -> TransportError:
         arguments = [call.arguments for call in completion.tool_calls]
-        return self._error(
-            reason, partial={"content": completion.content, "arguments": arguments}
-        )
+        return self._error(reason, partial={"content": completion.content, "arguments": arguments})
 
     def _error(self, reason: str, **data: Any) -> TransportError:
         if self.endpoint.api_key:

@@ -14,7 +14,7 @@ from .types import CallError
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
     trim_blocks=True,
     lstrip_blocks=True,
-    autoescape=False,  # noqa: S701 - prompts are plain text, no page is rendered from them
+    autoescape=False,
     undefined=StrictUndefined,
 )
 

@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pydantic import Field
+
 from corecall.core import CoreCall, DataBase
 from corecall.types import (
     CallError,
@@ -17,7 +19,6 @@ from corecall.types import (
     LanguageType,
     NodeInfo,
 )
-from pydantic import Field
 
 from .support import FakeFunction, FakeReasoning, Pair, executor, history
 

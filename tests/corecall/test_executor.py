@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
+
 from corecall.callbacks import CallbackOutput
 from corecall.core import CoreCall, DataBase
 from corecall.executor import StepExecutor, StepStatus, deep_merge
@@ -18,7 +19,6 @@ from corecall.types import (
     CallVars,
     NodeInfo,
 )
-from pydantic import BaseModel
 
 from .support import FakeFunction, FakeReasoning, Pair, executor
 

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+
 from corecall.generator import GenerationError, JsonGenerator, strict, tool_name
 from corecall.providers import FunctionModel
 
@@ -170,7 +171,13 @@ class TestStrict:
 
     @pytest.mark.parametrize(
         ("title", "name"),
-        [("book_hotel", "book_hotel"), ("订酒店", "fill_parameters"), ("a b/c", "a_b_c"), ("", "fill_parameters"), ("x" * 90, "x" * 64)],
+        [
+            ("book_hotel", "book_hotel"),
+            ("订酒店", "fill_parameters"),
+            ("a b/c", "a_b_c"),
+            ("", "fill_parameters"),
+            ("x" * 90, "x" * 64),
+        ],
     )
     def test_function_names_are_what_endpoints_accept(self, title: str, name: str) -> None:
         assert tool_name({"title": title}) == name

@@ -18,9 +18,7 @@ UPPER = "123E4567-E89B-12D3-A456-426614174000"
 
 
 def steps(**outputs: dict[str, Any]) -> dict[Any, ExecutorHistory]:
-    return {
-        key: ExecutorHistory(stepId=key, outputData=output) for key, output in outputs.items()
-    }
+    return {key: ExecutorHistory(stepId=key, outputData=output) for key, output in outputs.items()}
 
 
 def test_the_paths_of_the_seed() -> None:
@@ -115,7 +113,9 @@ def test_lists_are_entered_by_index() -> None:  # r182
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
 )
 
 

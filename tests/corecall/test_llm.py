@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+
 from corecall.core import CoreCall
 from corecall.llm.llm import LLM
 from corecall.llm.prompt import LLM_DEFAULT_PROMPT
@@ -82,7 +83,9 @@ class TestMessages:
         assert (await messages(runner, history_length=1))[0] == {"role": "user", "content": "a"}
 
     async def test_all_variables_of_both_prompts(self) -> None:
-        template = "{{ time }}|{{ question }}|{{ language }}|{{ reasoning }}|{{ history[0].content }}"
+        template = (
+            "{{ time }}|{{ question }}|{{ language }}|{{ reasoning }}|{{ history[0].content }}"
+        )
         runner = executor(
             conversation=TALK,
             question="q",
@@ -115,7 +118,13 @@ class TestMessages:
     )
     @pytest.mark.parametrize(
         "template",
-        ["{{ unknown }}", "{% for %}", "{{ question.__class__.__mro__ }}", "{{ 1 / 0 }}", "{{ 1 + '' }}"],
+        [
+            "{{ unknown }}",
+            "{% for %}",
+            "{{ question.__class__.__mro__ }}",
+            "{{ 1 / 0 }}",
+            "{{ 1 + '' }}",
+        ],
     )
     async def test_a10_a_prompt_that_does_not_render_is_named(
         self, prompt: str, named: str, template: str

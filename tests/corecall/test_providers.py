@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import email.utils
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 import pytest
+
 from corecall.providers import (
     ChatClient,
     Endpoint,
@@ -60,8 +61,15 @@ def sse(*chunks: bytes | Stream, error: Exception | None = None) -> httpx2.Respo
 
 
 def message(content: Any, **more: Any) -> httpx2.Response:
-    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": content, **more},
-                         "finish_reason": "stop"}]}
+    body = {
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content, **more},
+                "finish_reason": "stop",
+            }
+        ]
+    }
     return httpx2.Response(200, json=body)
 
 
@@ -278,7 +286,9 @@ class TestRetries:
 
     async def test_retry_after_as_a_date_in_the_past_is_now(self) -> None:
         past = email.utils.formatdate(0, usegmt=True)
-        server = Server(httpx2.Response(503, headers={"retry-after": past}), sse(chunk("a", "stop")))
+        server = Server(
+            httpx2.Response(503, headers={"retry-after": past}), sse(chunk("a", "stop"))
+        )
         await text_of(server)
         assert server.waits == [0.0]
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+
 from corecall.generator import GenerationError, JsonGenerator
 from corecall.slot.processor import SlotProcessor
 from corecall.slot.slot import Slot
@@ -46,7 +47,9 @@ async def fill(
     reply_mode: str = "text",
     **given: Any,
 ) -> Filled:
-    replies: list[Any] = [] if first is None else [first if isinstance(first, Exception) else [first]]
+    replies: list[Any] = (
+        [] if first is None else [first if isinstance(first, Exception) else [first]]
+    )
     models = Pair(FakeReasoning(replies), FakeFunction([] if second is None else [second]))
     models.reasoning.reply_mode = reply_mode
     task = executor(models, **(runner or {}))

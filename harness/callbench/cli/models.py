@@ -10,9 +10,7 @@ import typer
 if TYPE_CHECKING:
     from callbench.models.catalogue import ModelProfile
 
-app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="List, pull and check models."
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, pull and check models.")
 
 Config = Annotated[
     Path | None, typer.Option("--config", help="Model profiles; default ./callbench.toml.")

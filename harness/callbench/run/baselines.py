@@ -10,19 +10,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from corecall.slot.processor import SlotProcessor
-
 from callbench.dataset.case import Case
 from callbench.scoring.folding import fold
 from callbench.scoring.outcome import Outcome
+from corecall.slot.processor import SlotProcessor
 
 _QUOTED = re.compile(r"[\"“「『《']([^\"”」』》']{1,200})[\"”」』》']")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
 # Runs of capitalized words, or of letters with digits: what names and codes look like.
 _NAME = re.compile(
-    r"(?<![.!?] )(?<!^)\b[A-Z][\w-]*(?: [A-Z][\w-]*)*|\b\w*\d[\w-]*[A-Za-z][\w.-]*", re.ASCII
+    r"(?<![.!?] )(?<!^)\b[A-Z][\w-]*(?: [A-Z][\w-]*)*"
+    r"|\b(?=[\w.-]{0,60}\d)(?=[\w.-]{0,60}[A-Za-z])[\w.-]*\w",
+    re.ASCII,
 )
+_DEEPEST = 20  # a schema may refer to itself
 _CLAUSE = re.compile(r"[，。！？；、,.!?;\s]+")
 
 
@@ -62,21 +64,26 @@ class _Copy:
         self._dates = iter(_DATE.findall(question))
         self._spans = _spans(question)
 
-    def fill(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def fill(self, schema: dict[str, Any], depth: int = 0) -> dict[str, Any]:
         properties: dict[str, Any] = schema.get("properties", {})
-        found = {name: self._value(properties.get(name, {})) for name in schema.get("required", [])}
+        found = {
+            name: self._value(properties.get(name, {}), depth + 1)
+            for name in schema.get("required", [])
+        }
         return {name: value for name, value in found.items() if value is not None}
 
-    def _value(self, schema: Any) -> Any:
+    def _value(self, schema: Any, depth: int) -> Any:
+        if depth > _DEEPEST:
+            return None
         schema = self._resolved(schema)
         if "enum" in schema:
             texts = [v for v in schema["enum"] if isinstance(v, str)]
             return next((v for v in texts if fold(v) in self._folded), None)
         kind = schema.get("type")
         if kind == "object" or "properties" in schema:
-            return self.fill(schema) or None
+            return self.fill(schema, depth) or None
         if kind == "array":
-            item = self._value(schema.get("items", {}))
+            item = self._value(schema.get("items", {}), depth + 1)
             return None if item is None else [item]
         if kind in ("integer", "number"):
             text = next(self._numbers, None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from corecall.types import LanguageType
-
 from callbench.cassette.transport import Mode
+from corecall.types import LanguageType
 
 LANGUAGES: dict[str, LanguageType] = {"en": LanguageType.ENGLISH, "zh": LanguageType.CHINESE}
 

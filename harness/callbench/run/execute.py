@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
-from corecall.slot.slot import Slot
 
 import callbench
 from callbench.cassette.store import Cassette
@@ -33,6 +32,7 @@ from callbench.run.session import Roles, open_models, roles_of
 from callbench.run.system import SlotSystem, System, load_slot_class
 from callbench.scoring.record import Spent, case_record, record_line
 from callbench.scoring.verdict import SCORER_VERSION, score_case
+from corecall.slot.slot import Slot
 
 BASELINES: dict[str, type[System]] = {"empty": EmptySystem, "copy": CopySystem}
 
@@ -149,9 +149,7 @@ def repeat_command(config: RunConfig, mode: Mode) -> str:
 
 
 @asynccontextmanager
-async def _opened(
-    config: RunConfig, dataset: Dataset
-) -> AsyncIterator[tuple[System, Record]]:
+async def _opened(config: RunConfig, dataset: Dataset) -> AsyncIterator[tuple[System, Record]]:
     """Give the system under test and the contents of ``run.json``."""
     if config.system in BASELINES:
         yield BASELINES[config.system](), _info(config, dataset, None, None)
@@ -179,9 +177,9 @@ def _info(
     started = datetime.now(UTC)
     model = "+".join(config.models) if roles else config.system
     concurrency = config.concurrency or (
-        1 if config.mode is Mode.REPLAY or roles is None else min(
-            roles.reasoning.concurrency, roles.function.concurrency
-        )
+        1
+        if config.mode is Mode.REPLAY or roles is None
+        else min(roles.reasoning.concurrency, roles.function.concurrency)
     )
     return {
         "run_id": f"{started:%Y%m%dT%H%M%S}-{dataset.name}-{model}",

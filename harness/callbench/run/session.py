@@ -6,13 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from corecall.providers import ChatClient, Endpoint, FunctionModel, Models, ReasoningModel
-
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import CassetteTransport, Mode
 from callbench.errors import UsageError
 from callbench.models.catalogue import Catalogue, ModelProfile
 from callbench.models.opening import open_model
+from corecall.providers import ChatClient, Endpoint, FunctionModel, Models, ReasoningModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,7 @@ async def open_models(
             return made
 
         reasoning = await client(roles.reasoning)
-        function = (
-            reasoning if roles.function is roles.reasoning else await client(roles.function)
-        )
+        function = reasoning if roles.function is roles.reasoning else await client(roles.function)
         yield Models(
             reasoning=ReasoningModel(reasoning, reply_mode=roles.reasoning.reply_mode),
             function=FunctionModel(

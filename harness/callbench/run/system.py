@@ -10,6 +10,10 @@ import importlib
 from contextlib import aclosing
 from typing import Any, Protocol
 
+from callbench.dataset.case import Case
+from callbench.errors import UsageError
+from callbench.run.config import LANGUAGES
+from callbench.scoring.outcome import Outcome
 from corecall.core import CoreCall, ModelPair
 from corecall.executor import (
     StepExecutor,
@@ -23,11 +27,6 @@ from corecall.providers import TransportError
 from corecall.slot.schema import SlotOutput, SlotTrace
 from corecall.slot.slot import Slot
 from corecall.types import CallError, ExecutorBackground, ExecutorHistory
-
-from callbench.dataset.case import Case
-from callbench.errors import UsageError
-from callbench.run.config import LANGUAGES
-from callbench.scoring.outcome import Outcome
 
 
 class System(Protocol):

@@ -48,9 +48,7 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
     history_length: int = Field(
         default=0, ge=0, description="How many of the latest conversation records are sent"
     )
-    system_prompt: str = Field(
-        default="You are a helpful assistant.", description="System prompt"
-    )
+    system_prompt: str = Field(default="You are a helpful assistant.", description="System prompt")
     user_prompt: str = Field(
         default=LLM_DEFAULT_PROMPT[LanguageType.CHINESE], description="User prompt"
     )
@@ -72,7 +70,7 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
                     yield CallOutputChunk(type=CallOutputType.TEXT, content=text)
         except CallError:
             raise
-        except Exception as error:  # noqa: BLE001 - seed LLM §3.3.4: whatever fails is a CallError
+        except Exception as error:
             raise CallError(
                 f"the model call of {self.name!r} failed: {error or type(error).__name__}"
             ) from error
@@ -109,4 +107,3 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
             LLM_CONTEXT_PROMPT[call_vars.language],
             {"reasoning": call_vars.thinking, "context_data": steps},
         ).strip()
-
