@@ -11,7 +11,7 @@ import asyncio
 import email.utils
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -245,10 +245,8 @@ def _wait(response: httpx2.Response, attempt: int) -> float | None:
     if asked.isascii() and asked.isdigit():
         wait = float(asked)
     elif asked:
-        try:
+        with suppress(ValueError):
             wait = email.utils.parsedate_to_datetime(asked).timestamp() - time.time()
-        except ValueError:
-            pass
     return max(wait, 0.0) if wait <= _LONGEST_WAIT else None
 
 
