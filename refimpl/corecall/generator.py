@@ -118,7 +118,7 @@ def response_format(bound: dict[str, Any], schema: dict[str, Any]) -> dict[str, 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
     """Return ``schema`` for strict structured output (DESIGN §3.4).
 
-    Basic types also admit null, and every declared property is required.
+    Basic types also admit null; every declared property is required, and no other allowed.
     """
     widened: dict[str, Any] = _require_all(SlotProcessor.add_null_to_basic_types(schema))
     return widened
@@ -135,10 +135,12 @@ def _require_all(schema: Any) -> Any:
             result[keyword] = {name: _require_all(child) for name, child in value.items()}
         else:
             result[keyword] = _require_all(value) if keyword in _SCHEMAS else value
-    # Only what can be null is made required: anything else has no way to say "unknown".
-    nullable = [name for name, child in schema.get("properties", {}).items() if _admits_null(child)]
-    required = list(dict.fromkeys([*schema.get("required", ()), *nullable]))
-    return {**result, "required": required} if required else result
+    if "properties" in schema:
+        # Only what can be null is made required: anything else has no way to say "unknown".
+        nullable = [name for name, child in schema["properties"].items() if _admits_null(child)]
+        result["required"] = list(dict.fromkeys([*schema.get("required", ()), *nullable]))
+        result.setdefault("additionalProperties", False)
+    return result
 
 
 def _admits_null(schema: Any) -> bool:

@@ -20,7 +20,7 @@ import orjson
 
 from .core import Function, Message, Reasoning
 from .deltas import Completion, Delta
-from .generator import FunctionMode, JsonGenerator, response_format
+from .generator import FunctionMode, JsonGenerator, response_format, strict
 from .jsontext import loads
 from .sse import ServerEvent, SSEDecoder
 from .thoughts import ThoughtSplitter
@@ -279,7 +279,7 @@ class ReasoningModel:
         if temperature is not None:
             params["temperature"] = temperature
         if response_schema is not None and self.reply_mode == "json_schema":
-            params["response_format"] = response_format(response_schema, response_schema)
+            params["response_format"] = response_format(strict(response_schema), response_schema)
         elif response_schema is not None and self.reply_mode == "json_object":
             params["response_format"] = {"type": "json_object"}
         splitter = ThoughtSplitter()

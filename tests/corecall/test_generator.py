@@ -151,6 +151,12 @@ class TestStrict:
         assert found["required"][0] == "b"
         assert "a" in found["required"]
         assert found["properties"]["c"]["required"] == ["d"]
+        assert found["properties"]["c"]["additionalProperties"] is False
+
+    def test_what_the_schema_says_of_other_properties_stays(self) -> None:
+        schema = {"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}
+        assert strict(schema)["additionalProperties"] == {"type": ["string", "null"]}
+        assert "additionalProperties" not in strict({"type": "object"})
 
     def test_property_names_that_are_keywords_stay_names(self) -> None:
         schema = {
