@@ -77,9 +77,14 @@ class TestEngine:
         assert params.cpuparams.n_threads == params.cpuparams_batch.n_threads == 3
         assert params.verbosity < 0
 
-    def test_all_cores_by_default(self) -> None:
+    @pytest.mark.parametrize(("cores", "threads"), [(8, 4), (3, 1), (2, 1), (1, 1)])
+    def test_half_the_cores_by_default(
+        self, cores: int, threads: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Busy threads of two engines on the same cores would only wait for each other."""
+        monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(cores)), raising=False)
         LlamaEngine("tiny", lambda: Path("tiny.gguf")).start()
-        assert STARTED[0].cpuparams.n_threads >= 1
+        assert STARTED[0].cpuparams.n_threads == threads
 
     def test_starts_once_and_again_after_closing(self, engine: LlamaEngine) -> None:
         with engine:
