@@ -662,6 +662,9 @@ class TestSchemaErrors:
         assert SlotProcessor(schema).check_json({})["required"] == ["/a", "/b"]
 
 
+R = {"$ref": "#"}
+
+
 def nested(depth: int, wrap: Any, core: Any) -> Any:
     value = core
     for _ in range(depth):
@@ -755,6 +758,30 @@ class TestHostile:
             assert compile_schema({keyword: node[keyword]}).engine is not None
         del node["properties"]
         assert compile_schema(node).engine is not None
+
+    @pytest.mark.parametrize(
+        ("schema", "multiplies"),
+        [
+            ({"anyOf": [{"properties": {"a": R}}, {"properties": {"a": R}}]}, True),
+            ({"anyOf": [{"properties": {"a": R}}, {"properties": {"b": R}}]}, False),
+            ({"anyOf": [{"properties": {"a": R}}, {"properties": {"a": {}}}]}, False),
+            ({"properties": {"a": R}, "not": {"properties": {"a": R}}}, True),
+            ({"items": R, "allOf": [{"items": R}]}, True),
+            ({"items": R, "allOf": [{"properties": {"a": R}}]}, False),
+            ({"items": [R, {}, R]}, True),  # errs on the side of yes
+            ({"items": R, "contains": R}, True),
+            ({"anyOf": [{"additionalProperties": R}, {"properties": {"a": R}}]}, True),
+            ({"anyOf": [{"properties": {"a": R}}, {"additionalProperties": R}]}, True),
+            ({"anyOf": [{"additionalProperties": R}, {"items": R}]}, False),
+            ({"patternProperties": {"a": R, "b": R}}, True),
+            ({"patternProperties": {"a": R}, "properties": {"b": R}}, True),
+            ({"patternProperties": {"a": R}, "properties": {"b": {}}}, False),
+            ({"patternProperties": {"a": R}, "additionalProperties": R}, False),
+        ],
+    )
+    def test_which_recursion_multiplies(self, schema: dict[str, Any], multiplies: bool) -> None:
+        """Two ways down to one part of the value, both back into the recursion."""
+        assert (compile_schema(schema).engine is None) is multiplies
 
     def test_long_chain_of_references(self) -> None:
         definitions: dict[str, Any] = {
