@@ -47,5 +47,8 @@ record: models  ## Record the bundled cassettes anew from the embedded models
 wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, outside the checkout
 	$(BIN)/python tests/wheel_smoke.py
 
+bench: $(BIN)/.installed  ## Replay speed beside a floor, in one run
+	$(BIN)/python benchmarks/replay.py
+
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -82,15 +82,13 @@ class ChatClient:
     ) -> None:
         self.endpoint = endpoint
         self._sleep = sleep
-        headers = {"content-type": "application/json"}
+        self._http = httpx2.AsyncClient(transport=transport, trust_env=transport is None)
+        # Made once: parsing the address anew for every request takes longer than replaying one.
+        self._url = httpx2.URL(endpoint.url)
+        self._headers = httpx2.Headers({**self._http.headers, "content-type": "application/json"})
         if endpoint.api_key:
-            headers["authorization"] = f"Bearer {endpoint.api_key}"
-        self._http = httpx2.AsyncClient(
-            transport=transport,
-            headers=headers,
-            timeout=endpoint.timeout,
-            trust_env=transport is None,
-        )
+            self._headers["authorization"] = f"Bearer {endpoint.api_key}"
+        self._extensions = {"timeout": httpx2.Timeout(endpoint.timeout).as_dict()}
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -122,9 +120,24 @@ class ChatClient:
                 yield Delta(content=completion.content, reasoning=completion.reasoning)
                 return
             completion = Completion()
-            async with aclosing(self._events(response, completion)) as deltas:
-                async for delta in deltas:
-                    yield delta
+            decoder = SSEDecoder()
+            chunks = _chunks(response)
+            try:
+                async for chunk in chunks:
+                    for event in decoder.feed(chunk):
+                        if event.data == _DONE:
+                            return
+                        yield self._delta(event, completion)
+            except httpx2.TransportError as error:
+                raise self._cut(_describe(error), completion) from error
+            finally:
+                if isinstance(chunks, AsyncGenerator):
+                    await chunks.aclose()
+            rest = decoder.close()
+            if rest is not None and rest.data != _DONE:
+                raise self._cut("the stream ended in the middle of an event", completion)
+            if rest is None and completion.finish_reason is None:
+                raise self._cut("the stream ended before the reply was finished", completion)
         finally:
             await response.aclose()
 
@@ -142,7 +155,13 @@ class ChatClient:
         content = orjson.dumps(body)
         for attempt in range(self.endpoint.retries + 1):
             last = attempt == self.endpoint.retries
-            request = self._http.build_request("POST", self.endpoint.url, content=content)
+            request = httpx2.Request(
+                "POST",
+                self._url,
+                headers=self._headers,
+                content=content,
+                extensions=self._extensions,
+            )
             try:
                 response = await self._http.send(request, stream=True)
             except httpx2.TransportError as error:
@@ -185,25 +204,6 @@ class ChatClient:
             raise self._error(f"HTTP {status}: {completion.error['message']}", status=status)
         return completion
 
-    async def _events(
-        self, response: httpx2.Response, completion: Completion
-    ) -> AsyncGenerator[Delta, None]:
-        decoder = SSEDecoder()
-        try:
-            async with aclosing(response.aiter_raw()) as chunks:
-                async for chunk in chunks:
-                    for event in decoder.feed(chunk):
-                        if event.data.strip() == _DONE:
-                            return
-                        yield self._delta(event, completion)
-        except httpx2.TransportError as error:
-            raise self._cut(_describe(error), completion) from error
-        rest = decoder.close()
-        if rest is not None and rest.data.strip() != _DONE:
-            raise self._cut("the stream ended in the middle of an event", completion)
-        if rest is None and completion.finish_reason is None:
-            raise self._cut("the stream ended before the reply was finished", completion)
-
     def _delta(self, event: ServerEvent, completion: Completion) -> Delta:
         try:
             chunk = loads(event.data)
@@ -229,6 +229,14 @@ class ChatClient:
         return TransportError(
             f"model {model} at {url}: {reason}", {"endpoint": url, "model": model, **data}
         )
+
+
+def _chunks(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Return the body's chunks, straight from the stream unless they must be decompressed."""
+    stream = response.stream
+    if "content-encoding" in response.headers or not isinstance(stream, httpx2.AsyncByteStream):
+        return response.aiter_bytes()
+    return aiter(stream)
 
 
 def _describe(error: Exception) -> str:
@@ -286,9 +294,11 @@ class ReasoningModel:
         if streaming:
             async with aclosing(self._client.stream(messages, params)) as deltas:
                 async for delta in deltas:
-                    thought, content = splitter.feed(delta.content)
-                    if thought or content or delta.reasoning:
-                        yield Delta(content=content, reasoning=delta.reasoning + thought)
+                    if not splitter.answering:
+                        thought, content = splitter.feed(delta.content)
+                        delta = Delta(content=content, reasoning=delta.reasoning + thought)
+                    if delta.content or delta.reasoning:
+                        yield delta
         else:
             completion = await self._client.complete(messages, params)
             thought, content = splitter.feed(completion.content)

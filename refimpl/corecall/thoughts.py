@@ -31,13 +31,16 @@ class ThoughtSplitter:
 
     Args:
         inside: the reply begins inside a thought, since the prompt template opened it.
+
+    Attributes:
+        answering: the answer has begun; from here on :meth:`feed` changes nothing.
     """
 
-    __slots__ = ("_answering", "_held", "_inside")
+    __slots__ = ("_held", "_inside", "answering")
 
     def __init__(self, *, inside: bool = False) -> None:
         self._inside = inside
-        self._answering = False
+        self.answering = False
         self._held = ""
 
     def feed(self, text: str) -> Split:
@@ -47,7 +50,7 @@ class ThoughtSplitter:
         thought: list[str] = []
         content: list[str] = []
         position = 0
-        while not self._answering:
+        while not self.answering:
             pieces = thought if self._inside else content
             mark = (_CLOSING if self._inside else _MARK).search(text, position)
             if mark is None:
@@ -56,7 +59,7 @@ class ThoughtSplitter:
                 return Split("".join(thought), "".join(content))
             pieces.append(text[position : mark.start()])
             if mark[0] == "{":
-                self._answering = True
+                self.answering = True
                 position = mark.start()
             else:
                 self._inside = not self._inside

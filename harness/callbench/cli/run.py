@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from callbench.cassette.transport import Mode
 from callbench.cli import output
+
+# The enum itself stands in callbench.cassette, which takes longer to import than --help may.
+Mode = Literal["replay", "record", "rerecord", "live"]
 
 DatasetArgument = Annotated[str, typer.Argument(help="Bundled dataset by name, or a path.")]
 Model = Annotated[str, typer.Option("--model", "-m", help="The model under test.")]
@@ -57,7 +58,7 @@ def run(
     system: SystemName = "slot",
     mode: Annotated[
         Mode, typer.Option("--mode", help="replay answers from recordings only; the rest ask.")
-    ] = Mode.REPLAY,
+    ] = "replay",
     cassette: Cassette = None,
     prompt: Prompt = None,
     config: Config = None,
@@ -76,6 +77,7 @@ def run(
 
     Without arguments: the bundled dataset on the bundled recordings; no key, no network.
     """
+    from callbench.cassette.transport import Mode as CassetteMode
     from callbench.run.config import RunConfig
 
     given = RunConfig(
@@ -83,7 +85,7 @@ def run(
         model=model,
         function_model=function_model,
         system=system,
-        mode=mode,
+        mode=CassetteMode(mode),
         cassette=cassette,
         prompt=prompt,
         config=config,
@@ -127,7 +129,7 @@ def record(
         model,
         function_model,
         "slot",
-        Mode.RERECORD if again else Mode.RECORD,
+        "rerecord" if again else "record",
         cassette,
         prompt,
         config,
@@ -145,14 +147,15 @@ def record(
 
 
 def _go(config: Any, *, json_: bool, quiet: bool) -> None:
+    import asyncio
+
+    from callbench.report.summary import Summary
     from callbench.report.write import write_report
     from callbench.run.execute import BASELINES, execute, run_baseline, selected
 
     async def everything() -> tuple[Any, list[dict[str, Any]]]:
         with output.progress(quiet or json_) as advance:
             finished = await execute(config, advance)
-        from callbench.report.summary import Summary
-
         baselines = []
         for name in BASELINES:
             summary = Summary(f"{name} (baseline)")

@@ -68,7 +68,8 @@ class ModelProfile:
 
     ``timeout`` is in seconds; prices are per million tokens. ``extra`` holds further request
     parameters (``top_p``, …). ``path`` is a GGUF file of the user's own for the engine
-    ``llama``; ``context`` (tokens) and ``threads`` (half the cores by default) are for that engine too. ``source`` names the file the profile comes from.
+    ``llama``; ``context`` (tokens) and ``threads`` (half the cores by default) are for that
+    engine too. ``source`` names the file the profile comes from.
     """
 
     name: str

@@ -185,7 +185,6 @@ def _info(
         "run_id": f"{started:%Y%m%dT%H%M%S}-{dataset.name}-{model}",
         "started": started.isoformat(timespec="seconds"),
         "dataset": dataset.name,
-        "dataset_path": str(dataset.path),
         "dataset_sha256": dataset.sha256,
         "cases": len(dataset.cases),
         "lang": config.lang,
@@ -200,7 +199,7 @@ def _info(
                 {"reasoning": roles.reasoning, "function": roles.function} if roles else {}
             ).items()
         },
-        "cassette": str(cassette) if cassette else None,
+        "cassette": cassette.name if cassette else None,
         "cassette_sha256": _sha256(cassette) if cassette and config.mode is Mode.REPLAY else None,
         "prompt": str(config.prompt) if config.prompt else None,
         "prompt_sha256": _sha256(config.prompt) if config.prompt else None,
