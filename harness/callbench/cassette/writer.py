@@ -6,19 +6,16 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
+import callbench
 from callbench.cassette import format as lines
 from callbench.cassette.interaction import Interaction
 
 
 def recorder_name() -> str:
     """This software and its version, as the header names it."""
-    try:
-        return f"callbench {metadata.version('callbench')}"
-    except metadata.PackageNotFoundError:  # a checkout on the import path
-        return "callbench 0+checkout"
+    return f"callbench {callbench.__version__}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,13 +105,18 @@ class LlamaEngine:
         params.verbosity = _QUIET
         if self._template:
             params.chat_template = self._template
+        params.warmup = False  # the first token below does that
         try:
-            return xllamacpp.Server(params)
+            server = xllamacpp.Server(params)
         except RuntimeError as error:
             raise ProviderError(
                 f"{self.name}: llama.cpp cannot load {path}: {error}",
                 remedy=f"Check the file: callbench models check {self.name}",
             ) from error
+        # A server stopped before its loop has begun waits for itself forever; once it has
+        # answered, the loop runs.
+        server.handle_completions({"prompt": "a", "max_tokens": 1})
+        return server
 
 
 class LlamaTransport(httpx2.AsyncBaseTransport):
