@@ -30,8 +30,12 @@ class FakeServer:
         STARTED.append(params)
         self.listening_address = "http://127.0.0.1:4242"
 
+    def handle_completions(self, request: dict[str, Any]) -> None:
+        FIRST_TOKENS.append(request["max_tokens"])
+
 
 STARTED: list[Any] = []
+FIRST_TOKENS: list[int] = []
 
 
 class FakeParams:
@@ -47,6 +51,7 @@ class FakeParams:
 @pytest.fixture(autouse=True)
 def _fake_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     STARTED.clear()
+    FIRST_TOKENS.clear()
     fake = SimpleNamespace(CommonParams=FakeParams, Server=FakeServer)
     monkeypatch.setitem(sys.modules, "xllamacpp", fake)  # type: ignore[arg-type]
 
@@ -85,6 +90,11 @@ class TestEngine:
         monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(cores)), raising=False)
         LlamaEngine("tiny", lambda: Path("tiny.gguf")).start()
         assert STARTED[0].cpuparams.n_threads == threads
+
+    def test_has_answered_before_it_can_be_closed(self, engine: LlamaEngine) -> None:
+        """A server that is stopped before its loop has begun hangs (observed)."""
+        engine.start()
+        assert FIRST_TOKENS == [1]
 
     def test_starts_once_and_again_after_closing(self, engine: LlamaEngine) -> None:
         with engine:
