@@ -23,7 +23,7 @@ demo: $(BIN)/.installed  ## Install, then score the bundled dataset on the bundl
 	$(CALLBENCH) run
 
 test: $(BIN)/.installed  ## Run the tests
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist loadgroup
 
 lint: $(BIN)/.installed  ## Lint, types, import rules
 	$(BIN)/ruff check .

@@ -23,7 +23,8 @@ from callbench.models.inventory import check_model
 from callbench.models.llama import LlamaEngine, LlamaTransport
 from callbench.models.needle import NeedleEngine, NeedleTransport
 
-pytestmark = pytest.mark.local
+# One worker runs them all: two engines at once would starve each other.
+pytestmark = [pytest.mark.local, pytest.mark.xdist_group("local")]
 
 TEXT = {"type": "string", "maxLength": 12}
 
