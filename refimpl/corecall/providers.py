@@ -128,7 +128,7 @@ class ChatClient:
                         if event.data == _DONE:
                             return
                         yield self._delta(event, completion)
-            except httpx2.TransportError as error:
+            except httpx2.RequestError as error:
                 raise self._cut(_describe(error), completion) from error
             finally:
                 if isinstance(chunks, AsyncGenerator):
@@ -181,7 +181,7 @@ class ChatClient:
     async def _refused(self, response: httpx2.Response) -> TransportError:
         try:
             text = (await response.aread()).decode("utf-8", "replace")
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             text = _describe(error)
         finally:
             await response.aclose()
@@ -190,7 +190,7 @@ class ChatClient:
     async def _whole(self, response: httpx2.Response) -> Completion:
         try:
             content = await response.aread()
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise self._error(_describe(error), status=response.status_code) from error
         status = response.status_code
         text = content.decode("utf-8", "replace")
@@ -253,7 +253,7 @@ def _wait(response: httpx2.Response, attempt: int) -> float | None:
     if asked.isascii() and asked.isdigit():
         wait = float(asked)
     elif asked:
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):
             wait = email.utils.parsedate_to_datetime(asked).timestamp() - time.time()
     return max(wait, 0.0) if wait <= _LONGEST_WAIT else None
 

@@ -246,6 +246,18 @@ class TestStream:
             await text_of(server)
         assert len(server.requests) == 1
 
+    @pytest.mark.parametrize("streaming", [True, False])
+    @pytest.mark.parametrize("status", [200, 400])
+    async def test_a_body_that_does_not_decompress_is_an_error(
+        self, streaming: bool, status: int
+    ) -> None:
+        headers = {"content-type": "text/event-stream", "content-encoding": "gzip"}
+        answer = httpx2.Response(status, headers=headers, stream=Stream([b"no gzip"]))
+        model = ReasoningModel(Server(answer).client())
+        with pytest.raises(TransportError, match="DecodingError"):
+            async for _ in model.call(ASK, streaming=streaming):
+                pass
+
     async def test_a_server_that_does_not_stream_is_read_whole(self) -> None:
         assert await text_of(Server(message("whole"))) == "whole"
 
@@ -295,6 +307,13 @@ class TestRetries:
     async def test_retry_after_that_is_nonsense_is_the_usual_wait(self) -> None:
         server = Server(httpx2.Response(503, headers={"retry-after": "soon"}), message("a"))
         await text_of(server)
+        assert server.waits == [0.5]
+
+    async def test_retry_after_as_a_date_out_of_range_is_the_usual_wait(self) -> None:
+        absurd = "Mon, 99999999999999999999 Jan 2020 00:00:00 GMT"
+        server = Server(httpx2.Response(503, headers={"retry-after": absurd}), message("a"))
+        async for _ in ReasoningModel(server.client()).call(ASK):
+            pass
         assert server.waits == [0.5]
 
     async def test_a_server_that_asks_for_an_hour_is_not_waited_for(self) -> None:
