@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
@@ -152,7 +153,7 @@ class ChatClient:
         return {**body, **self.endpoint.params, **params}
 
     async def _send(self, body: dict[str, Any]) -> httpx2.Response:
-        content = orjson.dumps(body)
+        content = self._encoded(body)
         for attempt in range(self.endpoint.retries + 1):
             last = attempt == self.endpoint.retries
             request = httpx2.Request(
@@ -177,6 +178,17 @@ class ChatClient:
             await response.aclose()
             await self._sleep(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _encoded(self, body: dict[str, Any]) -> bytes:
+        try:
+            return orjson.dumps(body)
+        except TypeError:
+            pass  # perhaps only an integer of more than 64 bits, which a schema may well hold
+        try:
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            return text.encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise self._error(f"the request cannot be written as JSON: {error}") from error
 
     async def _refused(self, response: httpx2.Response) -> TransportError:
         try:

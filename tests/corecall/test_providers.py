@@ -127,6 +127,18 @@ class TestRequest:
             "seed": 1,
         }
 
+    async def test_an_integer_of_any_length_is_sent_as_it_is(self) -> None:
+        server = Server(message("杭州"))
+        await server.client(params={"seed": 2**70}).complete([{"role": "user", "content": "杭州"}])
+        assert server.bodies[0]["seed"] == 2**70
+        assert "杭州" in server.requests[0].content.decode()
+
+    @pytest.mark.parametrize("content", ["\ud83d", object()])
+    async def test_what_cannot_be_sent_is_a_call_error(self, content: Any) -> None:
+        server = Server()
+        with pytest.raises(CallError, match="cannot be written as JSON"):
+            await server.client().complete([{"role": "user", "content": content}])
+
     async def test_no_key_no_header(self) -> None:
         server = Server(sse(chunk("a", "stop")))
         await text_of(server, api_key="")
