@@ -47,7 +47,9 @@ class Endpoint:
 
     ``params`` are sent with every request (``max_tokens``, ``temperature``, ``seed``);
     ``timeout`` is in seconds, per read; ``system_first`` moves system messages to the
-    front, since many chat templates refuse a late one.
+    front, since many chat templates refuse a late one. Blanks around ``api_key``, such as
+    the line break of a file it was read from, are no part of it. Raises ``ValueError`` for
+    a key that no header can carry, and for a negative number of retries.
     """
 
     base_url: str
@@ -57,6 +59,13 @@ class Endpoint:
     timeout: float = 60.0
     retries: int = 2
     system_first: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "api_key", self.api_key.strip())
+        if not self.api_key.isprintable():  # errors of HTTP libraries would show it, escaped
+            raise ValueError("api_key holds a character that no header can carry")
+        if self.retries < 0:
+            raise ValueError(f"retries is {self.retries}, less than 0")
 
     @property
     def url(self) -> str:

@@ -139,6 +139,21 @@ class TestRequest:
         with pytest.raises(CallError, match="cannot be written as JSON"):
             await server.client().complete([{"role": "user", "content": content}])
 
+    async def test_blanks_around_the_key_are_no_part_of_it(self) -> None:
+        server = Server(message("a"))
+        await server.client(api_key=f" {KEY}\n").complete(ASK)
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+    @pytest.mark.parametrize("inside", ["\n", "\r\nx: ", "\0"])
+    def test_a_key_that_no_header_can_carry_is_refused_unseen(self, inside: str) -> None:
+        with pytest.raises(ValueError, match="api_key") as caught:
+            Endpoint(base_url="http://x", model="m", api_key=f"sk-very{inside}secret")
+        assert "secret" not in str(caught.value)
+
+    def test_a_negative_number_of_retries_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="retries is -1"):
+            Endpoint(base_url="http://x", model="m", retries=-1)
+
     async def test_no_key_no_header(self) -> None:
         server = Server(sse(chunk("a", "stop")))
         await text_of(server, api_key="")
