@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,6 +32,11 @@ class GenerationError(CallError):
         self.answer = answer
         self.object = partial
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive the way to another process; the keyword arguments alone would not."""
+        make = functools.partial(type(self), answer=self.answer, partial=self.object)
+        return make, (self.message,)
+
 
 class JsonGenerator:
     """Asks a function model for an object that satisfies a schema.
@@ -38,10 +44,12 @@ class JsonGenerator:
     ``mode`` is how the endpoint is bound: ``json_schema`` (strict structured output: every
     property required, null for unknown), ``tools`` (one forced tool call), ``json_object``,
     or ``prompt`` (only told). A bad answer is shown back to the model with the reason, up
-    to ``trials`` in all, and every request ends on a user turn.
+    to ``trials`` in all, at least 1, and every request ends on a user turn.
     """
 
     def __init__(self, ask: Ask, *, mode: FunctionMode = "json_schema", trials: int = 3) -> None:
+        if trials < 1:
+            raise ValueError(f"trials is {trials}, less than 1")
         self._ask = ask
         self._mode: FunctionMode = mode
         self._trials = trials

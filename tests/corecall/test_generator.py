@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -114,6 +115,16 @@ class TestTrials:
         with pytest.raises(GenerationError):
             await generate(server, trials=1)
         assert len(server.requests) == 1
+
+    def test_no_trial_at_all_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="trials is 0"):
+            FunctionModel(Server().client(), trials=0)
+
+    def test_the_error_survives_the_way_to_another_process(self) -> None:
+        error = GenerationError("no", answer="x", partial={"a": 1})
+        back = pickle.loads(pickle.dumps(error))
+        assert (str(back), back.answer, back.object) == ("no", "x", {"a": 1})
+        assert back.data == error.data
 
     async def test_a_null_for_what_is_required_is_an_answer_not_a_fault(self) -> None:
         server = Server(message('{"city": null, "nights": 2}'))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import pickle
 from collections import OrderedDict
 from enum import IntEnum
 from pathlib import Path
@@ -670,6 +671,15 @@ def nested(depth: int, wrap: Any, core: Any) -> Any:
     for _ in range(depth):
         value = wrap(value)
     return value
+
+
+@pytest.mark.parametrize("kind", [DataError, SchemaError])
+def test_the_errors_survive_the_way_to_another_process(
+    kind: type[DataError] | type[SchemaError],
+) -> None:
+    back = pickle.loads(pickle.dumps(kind("/a", "is wrong")))
+    assert type(back) is kind
+    assert (str(back), back.pointer, back.reason) == ("/a: is wrong", "/a", "is wrong")
 
 
 class TestHostile:

@@ -27,6 +27,10 @@ class JsonError(ValueError):
         self.pointer = pointer
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[JsonError], tuple[str, str]]:
+        """Survive the way to another process; ``args`` is the text, not what made it."""
+        return type(self), (self.pointer, self.reason)
+
 
 class SchemaError(JsonError):
     """The schema is no valid Draft 7 schema, refers outside itself, or is nested too deep."""
