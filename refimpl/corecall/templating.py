@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from .types import CallError
@@ -32,16 +32,7 @@ def render(which: str, source: str, variables: dict[str, Any]) -> str:
     """
     try:
         return _compile(source).render(variables)
-    except (
-        TemplateError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except Exception as error:  # a template can raise what Python can, SyntaxError included
         place = getattr(error, "lineno", None)
         where = f", line {place}" if place else ""
         raise CallError(

@@ -124,6 +124,7 @@ class TestMessages:
             "{{ question.__class__.__mro__ }}",
             "{{ 1 / 0 }}",
             "{{ 1 + '' }}",
+            "{% for a in [1] %}" * 30 + "{% endfor %}" * 30,  # more than Python nests
         ],
     )
     async def test_a10_a_prompt_that_does_not_render_is_named(
