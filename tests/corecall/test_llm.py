@@ -245,6 +245,25 @@ class TestExec:
             await self.run(FakeReasoning([error]))
         assert caught.value is error
 
+    async def test_leaving_early_ends_the_request(self) -> None:
+        ended: list[bool] = []
+
+        class Watched(FakeReasoning):
+            async def call(self, *args: Any, **options: Any) -> Any:
+                try:
+                    async for piece in super().call(*args, **options):
+                        yield piece
+                finally:
+                    ended.append(True)
+
+        runner = executor(Pair(Watched([["a", "b"]])))
+        call = await LLM.instance(runner, None)
+        chunks = call.exec(runner, call.input)
+        assert (await anext(chunks)).content == "a"
+        assert not ended
+        await chunks.aclose()
+        assert ended
+
     async def test_what_was_yielded_before_a_failure_stays(self) -> None:
         class Breaking(FakeReasoning):
             async def call(self, *args: Any, **options: Any) -> Any:

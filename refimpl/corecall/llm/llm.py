@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from datetime import datetime
 from typing import Any
 
@@ -65,9 +66,11 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
         """Stream the reply, without empty chunks; failures are ``CallError`` (seed §3.3.4)."""
         messages = LLMInput.model_validate(input_data).message
         try:
-            async for text in self._llm(messages, streaming=True, temperature=self.temperature):
-                if text:
-                    yield CallOutputChunk(type=CallOutputType.TEXT, content=text)
+            reply = self._llm(messages, streaming=True, temperature=self.temperature)
+            async with aclosing(reply) as texts:  # a caller who leaves early ends the request too
+                async for text in texts:
+                    if text:
+                        yield CallOutputChunk(type=CallOutputType.TEXT, content=text)
         except CallError:
             raise
         except Exception as error:
