@@ -111,6 +111,17 @@ class TestFlow:
         assert found.reasoning.requests == []
         assert not found.slot.trace.asked
 
+    async def test_a28_a_second_run_starts_from_what_was_given(self) -> None:
+        replies = ('{"city": "Oslo", "nights": 2, "x": 1}', '{"city": "Rome", "nights": 3}')
+        task = executor(Pair(FakeReasoning([[text] for text in replies])))
+        slot = await Slot.instance(task, None, current_schema=SCHEMA)
+        found = [[chunk.content async for chunk in slot.exec(task, slot.input)] for _ in replies]
+        assert found == [
+            [{"slot_data": {"city": city, "nights": nights}, "remaining_schema": {}}]
+            for city, nights in (("Oslo", 2), ("Rome", 3))
+        ]
+        assert slot.trace.undeclared == []
+
     async def test_the_input_is_the_remaining_schema(self) -> None:
         slot = await Slot.instance(executor(), None, current_schema=SCHEMA, data={"city": "Oslo"})
         assert slot.input == {

@@ -52,6 +52,7 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
     prompt: str | None = Field(default=None, description="Template in place of ours")
 
     _processor: SlotProcessor = PrivateAttr()
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
     _known: dict[str, Any] = PrivateAttr(default_factory=dict)
     _vars: CallVars = PrivateAttr()
     _messages: list[Message] = PrivateAttr(default_factory=list)
@@ -73,18 +74,19 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
 
     @property
     def trace(self) -> SlotTrace:
-        """How the output came about (extension)."""
+        """How the output of the last run came about (extension)."""
         return self._trace
 
     async def _init(self, call_vars: CallVars) -> SlotInput:
         """Check the known data against the schema; an invalid schema is a ``ValueError``."""
         self._vars = call_vars
         self._processor = SlotProcessor(self.current_schema)
-        self._known = self._processor.convert_json(self.data)
-        return SlotInput(remaining_schema=self._processor.check_json(self._known))
+        self._given = self._processor.convert_json(self.data)
+        return SlotInput(remaining_schema=self._processor.check_json(self._given))
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
         """Fill in two stages and yield exactly one DATA chunk, a ``SlotOutput``."""
+        self._known, self._trace = self._given, SlotTrace()  # each run starts from what was given
         remaining = SlotInput.model_validate(input_data).remaining_schema
         asked = self._asked(remaining)
         if not asked:
