@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, Field
+from pydantic_core import to_jsonable_python
 
 from .callbacks import CallbackHandlers, CallbackInput, CallbackOutput
 from .core import CoreCall, ModelPair
@@ -139,8 +140,10 @@ class StepExecutor:
             content = {"message": error.message, "data": error.data}
             await self._emit(call, CallOutputChunk(type=CallOutputType.ERROR, content=content))
             return self.status
-        except BaseException:
+        except BaseException as error:
             self.status = StepStatus.ERROR
+            if started and isinstance(error, Exception):
+                await self.callbacks.error(error)
             raise
         self.status = StepStatus.SUCCESS
         return self.status
@@ -150,13 +153,16 @@ class StepExecutor:
 
         override = call.node.override if call.node else None
         schema = call.input_model.model_json_schema(override=override)
-        slot = await Slot.instance(self, call.node, data=call.input, current_schema=schema)
+        # The dump holds Python's dates and enum members, a schema speaks of JSON.
+        known = to_jsonable_python(call.input)
+        slot = await Slot.instance(self, call.node, data=known, current_schema=schema)
         async with aclosing(slot.exec(self, slot.input)) as chunks:
             async for chunk in chunks:
                 if not isinstance(chunk.content, dict):
                     continue
                 self.remaining_schema = chunk.content["remaining_schema"]
-                self.input = deep_merge(call.input, chunk.content["slot_data"])
+                new = _changed(known, chunk.content["slot_data"])
+                self.input = deep_merge(call.input, new)
         call.input = self.input
 
     async def _emit(self, call: CoreCall, chunk: CallOutputChunk) -> None:
@@ -173,6 +179,18 @@ def _text(chunk: CallOutputChunk) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:
+    """Return what ``filled`` has and ``known`` has not, or has otherwise."""
+    changed: dict[str, Any] = {}
+    for key, value in filled.items():
+        old = known.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            changed[key] = _changed(old, value)
+        elif key not in known or _json(old) != _json(value):  # as JSON: 1 is not true
+            changed[key] = value
+    return changed
 
 
 def deep_merge(base: dict[str, Any], update: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+from datetime import date
 from typing import Any
 
 import pytest
@@ -143,6 +145,27 @@ class TestFilling:
         await run(runner, node, enable_filling=True)
         assert runner.input["city"] == "Oslo"
 
+    async def test_known_python_values_are_checked_as_json_and_stay_what_they_are(self) -> None:
+        class Trip(DataBase):
+            day: date
+            status: StepStatus
+            tickets: bool
+            city: str
+
+        class Plan(Book, input_model=Trip, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Any:
+                known = {"day": date(2026, 3, 12), "status": StepStatus.PARAM, "tickets": 1}
+                return Trip.model_construct(**known)
+
+        runner = executor(Pair(FakeReasoning([['{"city": "Oslo", "tickets": true}']])))
+        call = await Plan.instance(runner, None, enable_filling=True)
+        assert await runner.run(call) is StepStatus.SUCCESS
+        assert call.input == runner.input
+        assert runner.input["day"] == date(2026, 3, 12)
+        assert runner.input["status"] is StepStatus.PARAM
+        assert runner.input["tickets"] is True
+        assert runner.input["city"] == "Oslo"
+
     async def test_a_failing_model_is_an_error_chunk(self) -> None:
         runner = executor(Pair(FakeReasoning([CallError("down")])))
         await run(runner, enable_filling=True)
@@ -175,13 +198,22 @@ class TestCallbacks:
             ("piece", data),
         ]
 
-    async def test_error(self) -> None:
+    @pytest.mark.parametrize("error", [CallError("x"), RuntimeError("bug")])
+    async def test_every_error_that_ends_the_call_is_told(self, error: Exception) -> None:
         seen: list[Exception] = []
         runner = executor()
         runner.callbacks.on_error(seen.append)
-        error = CallError("x")
-        await run(runner, error=error)
+        with suppress(RuntimeError):
+            await run(runner, error=error)
         assert seen == [error]
+
+    async def test_cancellation_is_no_error(self) -> None:
+        seen: list[Exception] = []
+        runner = executor()
+        runner.callbacks.on_error(seen.append)
+        with pytest.raises(asyncio.CancelledError):
+            await run(runner, error=asyncio.CancelledError())
+        assert seen == []
 
     async def test_a_call_that_did_not_execute_fires_nothing(self) -> None:
         seen: list[Any] = []
