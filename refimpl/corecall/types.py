@@ -17,16 +17,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-def step_key(step_id: object) -> UUID | str:
+def step_key(step_id: object) -> object:
     """Return the key under which a step's history is filed.
 
     An id written 8-4-4-4-12 hex, in any case, is that UUID; anything else is itself
     (DESIGN §3.1: the seed types step ids ``UUID`` and also writes ``step1/result``).
     """
-    if isinstance(step_id, UUID):
-        return step_id
-    text = str(step_id)
-    return UUID(text) if _UUID.fullmatch(text) else text
+    if isinstance(step_id, str) and _UUID.fullmatch(step_id):
+        return UUID(step_id)
+    return step_id
 
 
 StepId = Annotated[UUID | str, BeforeValidator(step_key)]

@@ -183,6 +183,11 @@ class TestCallVars:
         found = CoreCall._assemble_call_vars(executor(context=[history(text, {})]))
         assert list(found.step_data) == found.step_order == [UUID(text)]
 
+    @pytest.mark.parametrize("step_id", [None, 5, ["s"]])
+    def test_a_step_id_is_text_or_a_uuid(self, step_id: Any) -> None:
+        with pytest.raises(ValueError, match="stepId"):
+            history(step_id, {})
+
     def test_no_reasoning_is_the_empty_string(self) -> None:
         assert CoreCall._assemble_call_vars(executor(reasoning=None)).thinking == ""
 
