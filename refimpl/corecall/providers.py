@@ -323,7 +323,8 @@ class ReasoningModel:
         else:
             completion = await self._client.complete(messages, params)
             thought, content = splitter.feed(completion.content)
-            yield Delta(content=content, reasoning=completion.reasoning + thought)
+            held = splitter.flush()
+            yield Delta(content + held.content, completion.reasoning + thought + held.thought)
         thought, content = splitter.flush()
         if thought or content:
             yield Delta(content=content, reasoning=thought)

@@ -159,10 +159,11 @@ class TestRequest:
         await text_of(server, api_key="")
         assert "authorization" not in server.requests[0].headers
 
-    async def test_not_streaming_is_one_chunk(self) -> None:
-        server = Server(message("whole"))
+    @pytest.mark.parametrize("text", ["whole", "ends like a tag: <th"])
+    async def test_not_streaming_is_one_chunk(self, text: str) -> None:
+        server = Server(message(text))
         model = ReasoningModel(server.client())
-        assert [delta.content async for delta in model.call(ASK)] == ["whole"]
+        assert [delta.content async for delta in model.call(ASK)] == [text]
         assert server.bodies[0]["stream"] is False
         assert "stream_options" not in server.bodies[0]
 
