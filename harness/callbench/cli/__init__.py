@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -46,26 +48,48 @@ def _options(
 
 def main() -> None:
     """Run the command and exit with its documented code (DESIGN §5)."""
-    sys.exit(_guarded())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character gets a "?"
+            stream.reconfigure(errors="replace")
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        code = _guarded()
+    sys.exit(code)
 
 
 def _guarded() -> int:
     try:
         app(standalone_mode=True)
     except SystemExit as stop:
+        if stop.code == ExitCode.INTERRUPTED:  # how typer passes Ctrl-C on
+            _tell("interrupted; what was recorded and scored so far is kept")
         return stop.code if isinstance(stop.code, int) else ExitCode.INTERNAL
     except CallbenchError as error:
-        typer.echo(f"callbench: {error}", err=True)
+        _tell(str(error))
         return error.exit_code
-    except KeyboardInterrupt:
-        typer.echo("callbench: interrupted; what was recorded and scored so far is kept", err=True)
-        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        typer.echo(f"callbench: {place}{error.strerror or error}", err=True)
+        _tell(f"{place}{error.strerror or error}")
         return ExitCode.USAGE
+    except Exception as error:  # noqa: BLE001 - the last resort, told in full
+        import traceback
+
+        traceback.print_exc()
+        _tell(
+            f"a fault of ours: {type(error).__name__}: {error}\n"
+            "Please report it with the lines above and the command you ran."
+        )
+        return ExitCode.INTERNAL
     return ExitCode.OK
+
+
+def _tell(text: str) -> None:
+    typer.echo(f"callbench: {text}", err=True)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    _tell(f"warning: {message}")

@@ -42,7 +42,9 @@ def prices_of(info: dict[str, Any]) -> Prices | None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON object on stdout."""
+    """Print one JSON object on stdout, which a caller may have closed."""
+    if sys.stdout is None:
+        return
     sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
     sys.stdout.flush()
 
