@@ -133,6 +133,11 @@ def mask_response(response: Response, secrets: Sequence[str]) -> Response:
     )
 
 
+def mask_bytes(data: bytes, secrets: Sequence[str]) -> bytes:
+    """The data with every spelling of the credentials replaced by ``***``; placeholders stay."""
+    return _mask_bytes(data, secrets_of((), "", secrets))
+
+
 def holds_secret(data: bytes, secrets: Sequence[str]) -> bool:
     """Whether any spelling of a credential occurs in ``data``: the last check before writing."""
     return any(spelling in data for secret in secrets for spelling in _spellings(secret))

@@ -6,18 +6,20 @@ Summaries, tables and pages are made from these files by ``callbench.report``.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
 import callbench
+from callbench.cassette.scrub import mask_bytes
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import Mode
 from callbench.dataset.case import Case
@@ -85,7 +87,7 @@ async def execute(config: RunConfig, progress: Progress = lambda done, total: No
     dataset = selected(config)
     total = len(dataset.cases)
     started = time.perf_counter()
-    async with _opened(config, dataset) as (system, info):
+    async with _opened(config, dataset) as (system, info, secrets):
         directory = _create(config, info)
         failures = _Failures()
         with (directory / "cases.jsonl").open("wb") as log:
@@ -96,7 +98,9 @@ async def execute(config: RunConfig, progress: Progress = lambda done, total: No
             ):
                 number += 1
                 if done.miss is None:
-                    _write(log, done)
+                    log.write(mask_bytes(_line(done), secrets))
+                    if config.mode is not Mode.REPLAY:
+                        log.flush()  # an answer that was waited for outlives even a kill
                 failures.add(done)
                 progress(number, total)
     return Finished(
@@ -149,10 +153,12 @@ def repeat_command(config: RunConfig, mode: Mode) -> str:
 
 
 @asynccontextmanager
-async def _opened(config: RunConfig, dataset: Dataset) -> AsyncIterator[tuple[System, Record]]:
-    """Give the system under test and the contents of ``run.json``."""
+async def _opened(
+    config: RunConfig, dataset: Dataset
+) -> AsyncIterator[tuple[System, Record, Sequence[str]]]:
+    """Give the system under test, the contents of ``run.json``, and the keys no file may hold."""
     if config.system in BASELINES:
-        yield BASELINES[config.system](), _info(config, dataset, None, None)
+        yield BASELINES[config.system](), _info(config, dataset, None, None), ()
         return
     roles = roles_of(load_catalogue(config.config), config.model, config.function_model)
     slot_class = Slot if config.system == "slot" else load_slot_class(config.system)
@@ -168,7 +174,12 @@ async def _opened(config: RunConfig, dataset: Dataset) -> AsyncIterator[tuple[Sy
         command = repeat_command(config, Mode.RECORD)
         async with open_models(roles, cassette, config.mode, command=command) as models:
             system = SlotSystem(models, slot_class, **options)
-            yield system, _info(config, dataset, roles, path)
+            yield system, _info(config, dataset, roles, path), _keys(roles)
+
+
+def _keys(roles: Roles) -> list[str]:
+    names = {profile.api_key_env for profile in (roles.reasoning, roles.function)} - {""}
+    return [key for name in names if (key := os.environ.get(name, "").strip())]
 
 
 def _info(
@@ -244,9 +255,9 @@ def _fresh(parent: Path, name: str) -> Path:
             return directory
 
 
-def _write(log: BinaryIO, done: Done) -> None:
+def _line(done: Done) -> bytes:
     score = score_case(done.case, done.outcome)
-    log.write(record_line(case_record(done.case, done.outcome, score, done.spent)))
+    return record_line(case_record(done.case, done.outcome, score, done.spent))
 
 
 @dataclass(slots=True)

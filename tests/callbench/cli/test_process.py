@@ -89,3 +89,20 @@ def test_a_cut_run_log_is_told_in_one_line(callbench: Invoke, place: Path) -> No
     shown = result(start("report", directory, "--json"))
     assert shown.code == 0
     assert shown.err == f"callbench: warning: {log}:4: the last line is cut off and was left out.\n"
+
+
+def test_what_was_scored_before_a_kill_is_on_disk(place: Path, model: SyntheticModel) -> None:
+    third = threading.Event()
+
+    def slow(body: dict[str, Any]) -> Any:
+        if "Lyon" in str(body):
+            third.set()
+            time.sleep(1)
+        return right_answer(body)
+
+    model.decide = slow
+    process = start(*RUN, "--mode", "live", "--concurrency", "1", "--out", "run")
+    assert third.wait(60)
+    process.kill()
+    assert result(process).code == -signal.SIGKILL
+    assert (place / "run" / "cases.jsonl").read_bytes().count(b"\n") == 2

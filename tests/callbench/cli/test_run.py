@@ -75,6 +75,19 @@ class TestRecordAndReplay:
         assert len(files) > 6
         assert not [path for path in files if KEY.encode() in path.read_bytes()]
 
+    @pytest.mark.parametrize("mode", ["record", "live"])
+    def test_a_reply_or_an_error_that_echoes_the_key_is_masked_in_the_run_too(
+        self, callbench: Invoke, place: Path, model: SyntheticModel, mode: str
+    ) -> None:
+        model.decide = lambda body: json.dumps({"city": KEY, "nights": 3})
+        write_cases(place / "hotels.jsonl", [{**CASES[0], "question": f"{KEY} in Oslo"}])
+        found = callbench(*RUN, "--mode", mode, "--json")
+        assert found.code == 0
+        assert records(found.json["dir"])[0]["slot_data"]["city"] == "***"
+        files = [path for path in place.rglob("*") if path.is_file()]
+        holding = [path.name for path in files if KEY.encode() in path.read_bytes()]
+        assert holding == ["hotels.jsonl"]
+
 
 class TestMiss:
     def test_a_changed_word_in_the_prompt_is_exit_5_and_says_which(
