@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -130,10 +131,11 @@ def selected(config: RunConfig) -> Dataset:
 
 def repeat_command(config: RunConfig, mode: Mode) -> str:
     """Return the command line that runs ``config`` again in another mode."""
-    words = ["callbench run"]
     usual = RunConfig()
+    words: list[object] = ["callbench", "run"]
+    if config.dataset != usual.dataset:
+        words.append(config.dataset)
     given = {
-        "": config.dataset if config.dataset != usual.dataset else None,
         "--model": config.model,
         "--function-model": config.function_model,
         "--system": config.system if config.system != usual.system else None,
@@ -146,10 +148,11 @@ def repeat_command(config: RunConfig, mode: Mode) -> str:
     }
     for option, value in given.items():
         if value is not None:
-            words.append(f"{option} {value}".strip())
-    words += [f"--tag {tag}" for tag in config.tags]
+            words += [option, value]
+    for tag in config.tags:
+        words += ["--tag", tag]
     words += ["--repair"] * config.repair + ["--ask-optional"] * config.ask_optional
-    return " ".join(words)
+    return shlex.join(map(str, words))
 
 
 @asynccontextmanager

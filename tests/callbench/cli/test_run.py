@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,19 @@ class TestMiss:
         command = missed.err.partition("callbench run ")[2].split()
         assert callbench("run", *command).code == 0
         assert callbench(*RUN).code == 0
+
+    def test_the_command_it_names_can_be_pasted_whatever_the_names(
+        self, callbench: Invoke, place: Path
+    ) -> None:
+        (place / "hotels.jsonl").rename(place / "my hotels' list.jsonl")
+        (place / "my prompt.jinja").write_text("{{ question }} {{ schema }}")
+        given = ("run", "my hotels' list.jsonl", "--model", "synthetic")
+        given += ("--prompt", "my prompt.jinja", "--cassette", "$HOME 1.cassette.jsonl")
+        missed = callbench(*given)
+        assert missed.code == 5
+        command = missed.err.partition("To record what is missing: callbench ")[2]
+        assert callbench(*shlex.split(command)).code == 0
+        assert callbench(*given).code == 0
 
     def test_a_cassette_line_that_is_broken_is_named(self, callbench: Invoke, place: Path) -> None:
         callbench(*RECORD)
