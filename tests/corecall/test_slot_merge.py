@@ -214,6 +214,12 @@ class TestRejected:
         assert found.data == {"b": 2}
         assert refused(found.rejected) == [("/a", 1)]
 
+    def test_a_scalar_that_several_branches_of_one_of_take(self) -> None:
+        schema = {"properties": {"x": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}
+        merged = merge(schema, {}, {"x": 1})
+        assert (merged.data, refused(merged.rejected)) == ({}, [("/x", 1)])
+        assert data(schema, {}, {"x": 1.5}) == {"x": 1.5}
+
     def test_incomplete_objects_are_merged(self) -> None:
         """What is missing stays missing, also under anyOf, oneOf and minProperties."""
         person = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n", "m"]}

@@ -35,7 +35,8 @@ class Evaluator:
     """Judges values against one schema; made anew for each question, since it remembers by identity.
 
     With ``partial`` it judges what more data cannot mend: what is merely missing (``required``,
-    ``minProperties``, dependent properties) is no fault, and ``oneOf`` asks for one branch at least.
+    ``minProperties``, dependent properties) is no fault, and of an object or array ``oneOf`` asks for
+    one branch at least.
     With ``branches`` the subschemas that apply include the branches of ``anyOf`` and ``oneOf`` that
     hold, or else the only one that is made for the value's type.
     """
@@ -120,7 +121,8 @@ class Evaluator:
         if "anyOf" in node and not (yield from self._count(node["anyOf"], value, 1)):
             return "anyOf"
         if "oneOf" in node:
-            held = yield from self._count(node["oneOf"], value, 1 if self._partial else 2)
+            growing = self._partial and isinstance(value, (dict, list))
+            held = yield from self._count(node["oneOf"], value, 1 if growing else 2)
             if held != 1:
                 return "oneOf"
         if "not" in node:
