@@ -7,11 +7,14 @@ with the same attributes. The two baselines are in ``baselines.py``.
 from __future__ import annotations
 
 import importlib
+import json
+import traceback
 from contextlib import aclosing
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from callbench.dataset.case import Case
-from callbench.errors import UsageError
+from callbench.errors import CallbenchError, UsageError
 from callbench.run.config import LANGUAGES
 from callbench.scoring.outcome import Outcome
 from corecall.core import CoreCall, ModelPair
@@ -27,6 +30,9 @@ from corecall.providers import TransportError
 from corecall.slot.schema import SlotOutput, SlotTrace
 from corecall.slot.slot import Slot
 from corecall.types import CallError, ExecutorBackground, ExecutorHistory
+
+SYSTEMS = ("slot", "empty", "copy")
+"""The systems that have a name of their own."""
 
 
 class System(Protocol):
@@ -64,6 +70,15 @@ class SlotSystem:
             return Outcome(status="provider_error", slot_data=case.data, error=str(error))
         except CallError as error:  # a prompt that does not render, a system that breaks its word
             raise UsageError(f"case {case.id}: {error}") from error
+        except (CallbenchError, TimeoutError):
+            raise
+        except Exception as error:
+            if self._slot_class is Slot:
+                raise
+            raise UsageError(
+                f"case {case.id}: {self._slot_class.__name__} failed: {_what(error)}",
+                remedy="That is your class's own error: mend it and run again.",
+            ) from error
         return _outcome(case, output, getattr(slot, "trace", None))
 
     async def _output(self, executor: StepExecutor, slot: CoreCall) -> SlotOutput:
@@ -73,7 +88,17 @@ class SlotSystem:
                 contents.append(chunk.content)
         if len(contents) != 1:
             raise CallError(f"{self._slot_class.__name__} gave {len(contents)} chunks, not one")
-        return SlotOutput.model_validate(contents[0])
+        try:
+            output = SlotOutput.model_validate(contents[0])
+            if self._slot_class is not Slot:
+                json.dumps(output.slot_data)
+        except (ValueError, TypeError) as error:
+            told = "; ".join(str(error).splitlines()[1:3]) or str(error)
+            raise CallError(
+                f"{self._slot_class.__name__} gave no slot output "
+                f"{{slot_data, remaining_schema}} in JSON: {told}"
+            ) from error
+        return output
 
 
 def _outcome(case: Case, output: SlotOutput, trace: SlotTrace | None) -> Outcome:
@@ -124,16 +149,41 @@ def executor_for(case: Case, models: ModelPair) -> StepExecutor:
     )
 
 
+def _what(error: BaseException) -> str:
+    """Say an error of the user's own code: its kind, its text, and the line it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    if isinstance(error, SyntaxError):
+        place = ""  # its text names file and line
+    return f"{type(error).__name__}: {error}{place}"
+
+
 def load_slot_class(name: str) -> type[CoreCall]:
     """Return the class that ``package.module:Class`` names; ``UsageError`` if it is none."""
     module_name, _, class_name = name.partition(":")
+    if not module_name or not class_name:
+        near = get_close_matches(name.casefold(), SYSTEMS, n=1)
+        raise UsageError(
+            f'There is no system "{name}".',
+            remedy=(f"Did you mean {near[0]}? " if near else "")
+            + f"Systems: {', '.join(SYSTEMS)}, or your own class as package.module:Class.",
+        )
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
         raise UsageError(
             f"--system {name}: {error}",
             remedy="Name it package.module:Class, importable from here (try PYTHONPATH=.).",
         ) from error
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"--system {name}: importing it failed: {_what(error)}") from error
+    found = getattr(module, class_name, None)
+    if found is None:
+        near = get_close_matches(class_name, vars(module), n=1)
+        raise UsageError(
+            f"--system {name}: {module_name} has no {class_name}.",
+            remedy=f"Did you mean {near[0]}?" if near else "",
+        )
     if not (isinstance(found, type) and issubclass(found, CoreCall)):
         raise UsageError(
             f"--system {name} is not a Slot: it must be a class derived from corecall.CoreCall"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -290,6 +291,47 @@ class TestSystems:
         told = callbench(*RUN, "--json", "--system", "own_slot:Mine").json
         assert told["exact"]["value"] == 0.25
         assert told["system"] == "own_slot:Mine"
+
+    @pytest.mark.parametrize(
+        ("name", "told"),
+        [
+            ("own:Raises", ("hotel-1", "Raises failed: KeyError: 'x'", "own.py, line 4")),
+            ("own:Text", ("hotel-1", "Text gave no slot output")),
+            ("own:NotJson", ("hotel-1", "NotJson gave no slot output", "object")),
+            ("own:Texd", ("own has no Texd", "Did you mean Text?")),
+            ("syntax:X", ("importing it failed: SyntaxError", "syntax.py")),
+            ("leaves:X", ("importing it failed: SystemExit",)),
+            ("Emptie", ('no system "Emptie"', "Did you mean empty?")),
+            (":X", ("slot, empty, copy",)),
+        ],
+    )
+    def test_a_fault_of_the_users_own_slot_is_exit_2_and_said_in_a_line(
+        self,
+        callbench: Invoke,
+        place: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+        told: tuple[str, ...],
+    ) -> None:
+        head = "class {}(Slot, input_model=SlotInput, output_model=SlotOutput):\n"
+        head += "    async def _exec(self, input_data):\n"
+        chunk = "        yield CallOutputChunk(type=CallOutputType.DATA, content={})\n"
+        not_json = "{'slot_data': {'city': object()}, 'remaining_schema': {}}"
+        (place / "own.py").write_text(
+            "from corecall import CallOutputChunk, CallOutputType, Slot, SlotInput, SlotOutput\n"
+            + (head.format("Raises") + "        raise KeyError('x')\n        yield\n")
+            + (head.format("Text") + chunk.format("'hi'"))
+            + (head.format("NotJson") + chunk.format(not_json))
+        )
+        (place / "syntax.py").write_text("def (")
+        (place / "leaves.py").write_text("raise SystemExit(0)")
+        monkeypatch.syspath_prepend(str(place))
+        monkeypatch.delitem(sys.modules, "own", raising=False)
+        found = callbench(*RUN, "--system", name, "--json")
+        assert (found.code, found.out) == (2, "")
+        assert "Traceback" not in found.err
+        for text in told:
+            assert text in found.err
 
     def test_a_baseline_alone_needs_no_model(self, callbench: Invoke) -> None:
         told = callbench("run", "hotels.jsonl", "--system", "empty", "--json").json
