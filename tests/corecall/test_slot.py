@@ -194,6 +194,11 @@ class TestKnownData:
         found = await fill(data={"/city": "Oslo"}, first='{"/nights": 2}')
         assert found.data == {"city": "Oslo", "nights": 2}
 
+    async def test_a19_a_known_name_that_looks_like_a_pointer_stays_a_name(self) -> None:
+        found = await fill(data={"/~1nights": 5, "city": "Oslo"}, first="{}", second={})
+        assert found.data == {"/nights": 5, "city": "Oslo"}
+        assert found.slot.trace.filled_by == {}
+
     async def test_a17_nothing_of_the_callers_is_changed_and_no_default_written(self) -> None:
         schema, data = copy.deepcopy(SCHEMA), {"city": "Oslo"}
         found = await fill(schema=schema, data=data, first='{"nights": 2}')

@@ -14,7 +14,6 @@ from typing import Any
 
 from corecall.pointer import array_index, join
 from corecall.slot.compiled import Compiled
-from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
 from corecall.slot.limits import copy_json, plain_data
 from corecall.slot.violations import Kind, Violation, undeclared, violations
@@ -50,9 +49,12 @@ class Merge:
     undeclared: tuple[Refusal, ...]
 
 
-def merge(compiled: Compiled, known: dict[str, Any], reply: dict[str, Any]) -> Merge:
-    """Merge ``reply`` into ``known``; both are plain JSON within the limits, and are not changed."""
-    return _Merging(compiled, known).run(reply)
+def merge(compiled: Compiled, known: dict[str, Any], data: dict[str, Any]) -> Merge:
+    """Merge ``data``, a reply converted onto ``known``; it is changed, ``known`` is not.
+
+    Both are plain JSON within the limits.
+    """
+    return _Merging(compiled, known).run(data)
 
 
 class _Merging:
@@ -63,8 +65,7 @@ class _Merging:
         self._rejected: list[Refusal] = []
         self._undeclared: list[Refusal] = []
 
-    def run(self, reply: dict[str, Any]) -> Merge:
-        data: dict[str, Any] = convert(self._compiled, reply, self._known)
+    def run(self, data: dict[str, Any]) -> Merge:
         if self._known:
             data = self._protected(self._known, data, ())
         new = self._new(data)

@@ -85,7 +85,8 @@ class SlotProcessor:
         that break the schema of their own slot, are left out and reported; a null that the schema
         does not admit counts as not given. Objects that still lack something are merged.
         """
-        return merge(self._compiled, _object(known), _object(reply))
+        known = _object(known)
+        return merge(self._compiled, known, self.convert_json(reply, known))
 
     def ask_schema(self, remaining: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
         """Return the nested schema a model is shown for ``remaining``, a result of this check.

@@ -161,7 +161,7 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         return self._processor.asked(remaining, self._known, optional=self.ask_optional)
 
     def _merge(self, stage: str, data: dict[str, Any]) -> None:
-        merge = self._processor.merge(self._known, self._processor.convert_json(data, self._known))
+        merge = self._processor.merge(self._known, data)
         self._known = merge.data
         self._trace.filled_by.update(dict.fromkeys(merge.filled, stage))
         self._trace.rejected += merge.rejected
