@@ -202,3 +202,14 @@ class TestTerminal:
 
     def test_names_are_no_markup(self, make_record: Make) -> None:
         assert "[red]x[/red]" in self.show([summarize("[red]x[/red]", [make_record("a")])])
+
+    @pytest.mark.parametrize("width", [40, 80, 100])
+    def test_a_narrow_terminal_breaks_no_number(self, make_record: Make, width: int) -> None:
+        records = [make_record(str(n), ("/x", "correct", {}), lang="zh") for n in range(9)]
+        rows = [summarize("小模型-270m", records), summarize("empty (baseline)", records)]
+        shown = self.show(rows, "lang", "type", width=width)
+        assert max(cell_len(line) for line in shown.splitlines()) <= width
+        lines = [re.split(r" {2,}", line.strip()) for line in shown.splitlines()]
+        told = {text for line in lines for text in line}
+        assert percent(rows[0]["exact"]) in told
+        assert {"exact %", "schema-valid %", "precision %"} <= told
