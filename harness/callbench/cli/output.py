@@ -33,12 +33,18 @@ def progress(silent: bool) -> Iterator[Callable[[int, int], None]]:
 
 def prices_of(info: dict[str, Any]) -> Prices | None:
     """Return the prices a run's profile states; none when two models with prices are mixed."""
-    profiles = list({repr(p): p for p in info["profiles"].values()}.values())
-    if len(profiles) != 1 or profiles[0].get("price_input") is None:
+    told = info.get("profiles")
+    if not isinstance(told, dict):
+        return None
+    profiles = list({repr(p): p for p in told.values()}.values())
+    if len(profiles) != 1 or not isinstance(profiles[0], dict):
+        return None
+    asked, answered = profiles[0].get("price_input"), profiles[0].get("price_output")
+    if not isinstance(asked, int | float) or not isinstance(answered, int | float):
         return None
     from callbench.report.summary import Prices
 
-    return Prices(profiles[0]["price_input"], profiles[0]["price_output"])
+    return Prices(asked, answered)
 
 
 def print_json(value: Any) -> None:
@@ -80,8 +86,11 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
 
     console = Console()
     info, rows = document["run"], document["rows"]
-    title = f"{info['dataset']} · {info['system']} · {info['mode']}"
+    title = " · ".join(str(info[key]) for key in ("dataset", "system", "mode") if key in info)
     print_scores(console, title, rows)
+    asked = info.get("cases")
+    if isinstance(asked, int) and rows[0]["cases"] < asked:
+        console.print(f"The run ended early: {rows[0]['cases']} of its {asked} cases are there.")
     for key in ("lang", "type", "stage"):
         if rows[0]["by"][key]:
             print_slices(console, rows[0], key)

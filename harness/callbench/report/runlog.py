@@ -54,6 +54,14 @@ def read_info(directory: Path) -> dict[str, Any]:
     return info
 
 
+def not_a_record(path: Path, number: int) -> DatasetError:
+    """Return the error for a line that is JSON but holds no case."""
+    return DatasetError(
+        f"{path}:{number}: not the record of a case.",
+        remedy="The file was edited, or written by another version of callbench.",
+    )
+
+
 def iter_records(directory: Path) -> Iterator[dict[str, Any]]:
     """Yield the records of a run one at a time, in the order the cases ended.
 
@@ -78,10 +86,9 @@ def iter_records(directory: Path) -> Iterator[dict[str, Any]]:
                     return
                 raise DatasetError(f"{path}:{number}: not a JSON line: {error}.") from None
             if not isinstance(record, dict) or not record.keys() >= _KEYS:
-                raise DatasetError(
-                    f"{path}:{number}: not the record of a case.",
-                    remedy="The file was edited, or written by another version of callbench.",
-                )
+                raise not_a_record(path, number)
+            if not isinstance(record["id"], str):
+                raise not_a_record(path, number)
             first = lines.setdefault(record["id"], number)
             if first != number:
                 raise DatasetError(

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from callbench.errors import DatasetError
 from callbench.report import markdown
-from callbench.report.runlog import iter_records, read_info
+from callbench.report.runlog import LOG, iter_records, not_a_record, read_info
 from callbench.report.summary import Prices, Summary
 from callbench.report.tables import CASE_COLUMNS, SLOT_COLUMNS, case_row, slot_rows
 
@@ -50,19 +51,29 @@ def write_report(
         slots = csv.DictWriter(slots_file, SLOT_COLUMNS, lineterminator="\n")
         cases.writeheader()
         slots.writeheader()
-        for record in iter_records(directory):
-            summary.add(record)
-            cases.writerow(_flat(case_row(record), json_in=("slot_data",)))
-            for row in slot_rows(record):
-                slots.writerow(_flat(row, json_in=("expected", "got")))
+        for number, record in enumerate(iter_records(directory), start=1):
+            try:
+                summary.add(record)
+                cases.writerow(_flat(case_row(record), json_in=("slot_data",)))
+                for row in slot_rows(record):
+                    slots.writerow(_flat(row, json_in=("expected", "got")))
+            except (KeyError, TypeError, AttributeError) as error:
+                raise not_a_record(directory / LOG, number) from error
             if not record["exact"]:
                 wrong_count += 1
                 if len(wrong) < wrong_cases:
                     wrong.append(record)
     rows = [summary.as_dict(), *(_earlier(directory) if baselines is None else baselines)]
     document = {"run": info, "rows": rows}
+    try:
+        page = markdown.report(info, rows, wrong, wrong_count)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DatasetError(
+            f"{directory / SUMMARY} is not the summary of a run.",
+            remedy="Remove it and report again; the baselines are then left out.",
+        ) from error
     _replace(directory / SUMMARY, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
-    _replace(directory / "report.md", markdown.report(info, rows, wrong, wrong_count))
+    _replace(directory / "report.md", page)
     return document
 
 
@@ -82,9 +93,9 @@ def _flat(row: dict[str, Any], *, json_in: Sequence[str]) -> dict[str, Any]:
 def _earlier(directory: Path) -> list[dict[str, Any]]:
     try:
         rows = json.loads((directory / SUMMARY).read_bytes())["rows"]
-    except (FileNotFoundError, ValueError, KeyError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return []
-    return list(rows[1:])
+    return list(rows[1:]) if isinstance(rows, list) else []
 
 
 def _replace(path: Path, text: str) -> None:

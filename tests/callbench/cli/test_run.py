@@ -411,6 +411,45 @@ class TestReport:
         assert callbench("report", str(directory)).code == 0
         assert {name: (directory / name).read_bytes() for name in names} == before
 
+    @pytest.mark.parametrize(
+        ("name", "content", "told"),
+        [
+            ("run.json", b"[]", "run.json does not hold an object"),
+            ("summary.json", b'{"rows": [1, 2]}', "summary.json is not the summary of a run"),
+            ("cases.jsonl", b'"tags":5', "cases.jsonl:2: not the record of a case"),
+            ("cases.jsonl", b'"tags":[],"id":5', "cases.jsonl:2: not the record of a case"),
+            ("cases.jsonl", b'"tags":[],"slots":[{}]', "cases.jsonl:2: not the record of a case"),
+        ],
+    )
+    def test_a_damaged_run_is_exit_3_with_file_and_line(
+        self, callbench: Invoke, name: str, content: bytes, told: str
+    ) -> None:
+        directory = Path(callbench(*RECORD, "--json").json["dir"])
+        if name == "cases.jsonl":
+            lines = (directory / name).read_bytes().splitlines(keepends=True)
+            lines[1] = lines[1].replace(b"}\n", b"," + content + b"}\n")
+            content = b"".join(lines)
+        (directory / name).write_bytes(content)
+        found = callbench("report", str(directory), "--json")
+        assert (found.code, found.out) == (3, "")
+        assert told in found.err
+
+    @pytest.mark.parametrize("content", [b"7", b'{"rows": 7}', b"{"])
+    def test_a_run_without_facts_or_summary_is_reported_all_the_same(
+        self, callbench: Invoke, content: bytes
+    ) -> None:
+        directory = Path(callbench(*RECORD, "--json").json["dir"])
+        (directory / "summary.json").write_bytes(content)
+        (directory / "run.json").write_bytes(b"{}")
+        assert callbench("report", str(directory)).code == 0
+
+    def test_a_run_that_ended_early_says_so(self, callbench: Invoke) -> None:
+        directory = Path(callbench(*RECORD, "--json").json["dir"])
+        assert "ended early" not in callbench("report", str(directory)).out
+        log = directory / "cases.jsonl"
+        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
+        assert "3 of its 4 cases" in callbench("report", str(directory)).out
+
     def test_a_directory_that_is_no_run(self, callbench: Invoke) -> None:
         assert callbench("report", ".").code == 2
 
