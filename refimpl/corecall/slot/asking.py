@@ -25,8 +25,9 @@ def asked(
 ) -> dict[str, Any]:
     """Return what of ``remaining``, the check of ``known``, a model can be asked for; ``{}``: nothing.
 
-    The form is that of a remaining schema; one that holds nothing forbidden comes back itself. With ``optional`` the declared properties that ``known``
-    may have and has not come after the rest, each admitting null, for "unknown".
+    The form is that of a remaining schema; one that holds nothing forbidden comes back itself.
+    With ``optional`` the declared properties that ``known`` may have and has not come after the
+    rest, each admitting null, for "unknown".
     """
     pointers = set(_askable(remaining))
     if not optional and len(pointers) == len(remaining.get("properties", ())):
