@@ -24,7 +24,7 @@ def check(
     for case in found.cases:
         langs[case.lang] += 1
         tags.update(case.tags)
-    typer.echo(f"{found.name}: {len(found.cases)} cases, all sound (sha256 {found.sha256[:12]})")
+    typer.echo(f"{found.name}: {_cases(len(found.cases))}, all sound (sha256 {found.sha256[:12]})")
     typer.echo("languages: " + ", ".join(f"{lang} {n}" for lang, n in sorted(langs.items())))
     if tags:
         typer.echo("tags: " + ", ".join(f"{tag} {n}" for tag, n in sorted(tags.items())))
@@ -38,4 +38,8 @@ def list_() -> None:
     for path in sorted(bundled("datasets").iterdir()):
         if path.is_dir():
             lines = sum(1 for file in path.glob("*.jsonl") for _ in file.open("rb"))
-            typer.echo(f"{path.name}\t{lines} cases")
+            typer.echo(f"{path.name}\t{_cases(lines)}")
+
+
+def _cases(number: int) -> str:
+    return "1 case" if number == 1 else f"{number} cases"

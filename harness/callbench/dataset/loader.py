@@ -118,7 +118,8 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
     cases = Cases(files)
     for place, _ in _checked(files, digest):
         cases.append(place)
-    return Dataset(path.stem, path, digest.hexdigest(), cases)
+    name = path.resolve().stem  # the name of the directory itself for "."
+    return Dataset(name, path, digest.hexdigest(), cases)
 
 
 def iter_cases(path: Path) -> Iterator[Case]:
@@ -248,6 +249,8 @@ def _duplicate(name: str, file: Path, line: int) -> Fault:
 
 
 def _find(name_or_path: str | Path) -> Path:
+    if not str(name_or_path):
+        raise UsageError("The dataset's name is empty.", remedy="Give a name or a path.")
     path = Path(name_or_path)
     bare = isinstance(name_or_path, str) and path.name == name_or_path and not path.suffix
     names: list[str] = []

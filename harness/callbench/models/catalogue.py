@@ -187,14 +187,16 @@ def _config_path(config: Path | None) -> Path | None:
     else:
         here = Path(CONFIG_FILE)
         return here if here.is_file() else None
-    if not asked.is_file():
+    if not asked.exists():
         raise UsageError(f"{asked}: there is no such file (given by {by}).")
+    if asked.is_dir():
+        raise UsageError(f"{asked} is a directory, not a TOML file (given by {by}).")
     return asked
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

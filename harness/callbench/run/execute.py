@@ -10,8 +10,8 @@ import os
 import platform
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -91,7 +91,7 @@ async def execute(config: RunConfig, progress: Progress = lambda done, total: No
     async with _opened(config, dataset) as (system, info, secrets):
         directory = _create(config, info)
         failures = _Failures()
-        with (directory / "cases.jsonl").open("wb") as log:
+        with _named(directory / "cases.jsonl") as path, path.open("wb") as log:
             number = 0
             concurrency = info["concurrency"]
             async for done in run_cases(
@@ -236,13 +236,29 @@ def _create(config: RunConfig, info: Record) -> Path:
                 remedy="Name another directory, or remove that one.",
             )
         directory = config.out
+        if directory.exists() and not directory.is_dir():
+            raise UsageError(f"--out {directory} is a file.", remedy="Name a directory.")
         directory.mkdir(parents=True, exist_ok=True)
     else:
         directory = _fresh(Path("reports"), info["run_id"])
     info["run_id"] = directory.name
     content = orjson.dumps(info, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    (directory / "run.json").write_bytes(content)
+    with _named(directory / "run.json") as path:
+        path.write_bytes(content)
     return directory
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[Path]:
+    """Name the file in an error of writing to it, as errors of opening do."""
+    try:
+        yield path
+    except OSError as error:
+        if error.filename or error.strerror is None:
+            raise
+        raise UsageError(
+            f"{path}: {error.strerror}.", remedy="What was written before is kept."
+        ) from error
 
 
 def _fresh(parent: Path, name: str) -> Path:
@@ -292,8 +308,12 @@ class _Failures:
 def _read_prompt(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--prompt {path}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"--prompt {path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"--prompt {path}: byte {error.start + 1} is not UTF-8.", remedy="Save it as UTF-8."
+        ) from error
 
 
 def _sha256(path: Path) -> str | None:

@@ -348,6 +348,10 @@ class TestUsage:
             ((*RUN, "--system", "nope:Nope"), "nope"),
             ((*RUN, "--system", "json:loads"), "CoreCall"),
             ((*RUN, "--prompt", "none.jinja"), "none.jinja"),
+            ((*RUN, "--prompt", "."), "--prompt .: Is a directory."),
+            ((*RUN, "--config", "."), ". is a directory, not a TOML file"),
+            (("run", ""), "name is empty"),
+            ((*RUN, "--system", "copy", "--out", "hotels.jsonl"), "--out hotels.jsonl is a file"),
             ((*RUN, "--lang", "fr"), "fr"),
             ((*RUN, "--limit", "0"), "--limit"),
             ((*RUN, "--mode", "repaly"), "replay"),
@@ -452,6 +456,25 @@ class TestReport:
 
     def test_a_directory_that_is_no_run(self, callbench: Invoke) -> None:
         assert callbench("report", ".").code == 2
+
+
+def test_a_dataset_in_this_directory_has_its_name(callbench: Invoke, place: Path) -> None:
+    assert callbench("dataset", "check", ".").out.startswith(f"{place.name}: 4 cases")
+
+
+def test_a_config_with_a_byte_order_mark_is_read(callbench: Invoke, place: Path) -> None:
+    path = place / "callbench.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert "synthetic" in callbench("models", "list").out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is full")
+def test_a_full_disk_is_named(callbench: Invoke, place: Path) -> None:
+    (place / "full").mkdir()
+    (place / "full" / "cases.jsonl").symlink_to("/dev/full")
+    found = callbench("run", "hotels.jsonl", "--system", "copy", "--out", "full")
+    assert found.code == 2
+    assert "full/cases.jsonl: No space left on device." in found.err
 
 
 def test_the_bundled_dataset_is_found_from_anywhere(callbench: Invoke) -> None:
