@@ -19,9 +19,10 @@ Ask = Callable[[list[Message], Mapping[str, Any]], Awaitable[Completion]]
 
 _TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
 _DEFAULT_TOOL = "fill_parameters"
 _NAMED_SCHEMAS = frozenset({"properties", "definitions", "$defs"})
-_SCHEMAS = frozenset({"items", "additionalProperties", "anyOf", "allOf"})
+_SCHEMAS = frozenset({"items", "additionalProperties"})
 
 
 class GenerationError(CallError):
@@ -126,29 +127,71 @@ def response_format(bound: dict[str, Any], schema: dict[str, Any]) -> dict[str, 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
     """Return ``schema`` for strict structured output (DESIGN §3.4).
 
-    Basic types also admit null; every declared property is required, and no other allowed.
+    Basic types also admit null; every declared property is required, and no other allowed
+    unless another schema of the same object may declare it.
     """
-    widened: dict[str, Any] = _require_all(SlotProcessor.add_null_to_basic_types(schema))
-    return widened
+    widened = SlotProcessor.add_null_to_basic_types(schema)
+    shared = _any_joined(widened)  # then a definition may be one of those that are joined
+    result: dict[str, Any] = _require_all(widened, definitions_alone=not shared)
+    return result
 
 
-def _require_all(schema: Any) -> Any:
+def _require_all(schema: Any, *, alone: bool = True, definitions_alone: bool = True) -> Any:
+    """Return ``schema`` with every nullable property required, closed where it stands ``alone``.
+
+    A schema that others join (``allOf``, or ``anyOf`` beside properties) cannot be closed:
+    it would forbid what the others declare.
+    """
     if isinstance(schema, list):
-        return [_require_all(item) for item in schema]
+        return [_require_all(item, alone=alone) for item in schema]
     if not isinstance(schema, dict):
         return schema
+    alone = alone and not _joined(schema)
     result: dict[str, Any] = {}
     for keyword, value in schema.items():
         if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
-            result[keyword] = {name: _require_all(child) for name, child in value.items()}
+            free = keyword == "properties" or definitions_alone
+            result[keyword] = {
+                name: _require_all(child, alone=free) for name, child in value.items()
+            }
+        elif keyword in ("anyOf", "allOf"):
+            result[keyword] = _require_all(
+                value, alone=keyword == "anyOf" and "properties" not in schema and alone
+            )
         else:
             result[keyword] = _require_all(value) if keyword in _SCHEMAS else value
     if "properties" in schema:
         # Only what can be null is made required: anything else has no way to say "unknown".
         nullable = [name for name, child in schema["properties"].items() if _admits_null(child)]
         result["required"] = list(dict.fromkeys([*schema.get("required", ()), *nullable]))
-        result.setdefault("additionalProperties", False)
+        if alone:
+            result.setdefault("additionalProperties", False)
     return result
+
+
+def _any_joined(node: Any) -> bool:
+    if isinstance(node, list):
+        return any(_any_joined(item) for item in node)
+    if not isinstance(node, dict):
+        return False
+    if isinstance(node.get("properties", {}), dict) and ("allOf" in node or _joined(node)):
+        return True
+    return any(_any_joined(value) for value in node.values())
+
+
+def _joined(schema: dict[str, Any]) -> bool:
+    """Say whether other schemas declare members of the same object as this one does."""
+    branches = [
+        branch
+        for keyword in ("allOf", "anyOf", "oneOf")
+        for branch in schema.get(keyword, ())
+        if isinstance(branch, dict)
+    ]
+    branches += [schema[keyword] for keyword in ("if", "then", "else") if keyword in schema]
+    return "properties" in schema and any(
+        isinstance(branch, dict) and ("properties" in branch or "$ref" in branch)
+        for branch in branches
+    )
 
 
 def _admits_null(schema: Any) -> bool:
@@ -194,4 +237,7 @@ def _again(reason: str, messages: list[Message]) -> str:
 
 
 def _speaks_chinese(messages: list[Message]) -> bool:
-    return bool(messages) and bool(_CHINESE.search(messages[-1]["content"]))
+    """Say whether the last message begins in Chinese; Chinese data in English text do not count."""
+    text = messages[-1]["content"] if messages else ""
+    first = next((character for character in text if character.isalpha()), "")
+    return bool(_CHINESE.match(first)) and not _KANA.search(text)

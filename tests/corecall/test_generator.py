@@ -11,6 +11,7 @@ import pytest
 
 from corecall.generator import GenerationError, JsonGenerator, strict, tool_name
 from corecall.providers import FunctionModel
+from corecall.slot.processor import SlotProcessor
 
 from .test_providers import Server, message
 
@@ -139,6 +140,11 @@ class TestTrials:
         await FunctionModel(server.client()).call(ask, SCHEMA)
         assert "请" in server.bodies[1]["messages"][-1]["content"]
 
+    async def test_a9_chinese_data_in_an_english_talk_stay_english(self) -> None:
+        server = Server(message("no"), message('{"city": "杭州"}'))
+        await FunctionModel(server.client()).call([{"role": "user", "content": "To 杭州"}], SCHEMA)
+        assert server.bodies[1]["messages"][-1]["content"].isascii()
+
     async def test_the_callers_messages_and_schema_stay_as_they_are(self) -> None:
         ask, schema = copy.deepcopy(ASK), copy.deepcopy(SCHEMA)
         server = Server(message("no"), message('{"city": "Oslo"}'))
@@ -168,6 +174,26 @@ class TestStrict:
         schema = {"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}
         assert strict(schema)["additionalProperties"] == {"type": ["string", "null"]}
         assert "additionalProperties" not in strict({"type": "object"})
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"allOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "string"}}}]},
+            {"properties": {"a": {"type": "string"}}, "anyOf": [{"properties": {"b": {"type": "string"}}}]},
+            {"properties": {"a": {"type": "string"}}, "allOf": [{"$ref": "#/definitions/b"}],
+             "definitions": {"b": {"properties": {"b": {"type": "string"}}, "required": ["b"]}}},
+        ],
+    )
+    def test_schemas_joined_on_one_object_still_admit_what_each_declares(
+        self, schema: dict[str, Any]
+    ) -> None:
+        bound = {"type": "object", **schema}
+        assert SlotProcessor(strict(bound)).is_valid({"a": "x", "b": "y"})
+
+    def test_alternatives_of_one_value_are_closed(self) -> None:
+        branch = {"type": "object", "properties": {"a": {"type": "string"}}}
+        found = strict({"properties": {"x": {"anyOf": [branch, {"type": "string"}]}}})
+        assert found["properties"]["x"]["anyOf"][0]["additionalProperties"] is False
 
     def test_property_names_that_are_keywords_stay_names(self) -> None:
         schema = {
