@@ -22,8 +22,6 @@ from typing import Any
 import httpx2
 import jsonschema_rs
 import orjson
-from corecall.providers import ChatClient, Endpoint, FunctionModel, Models, ReasoningModel
-from corecall.templating import render
 
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import CassetteTransport, Mode
@@ -32,6 +30,8 @@ from callbench.run.engine import run_cases
 from callbench.run.system import SlotSystem
 from callbench.scoring.record import case_record, record_line
 from callbench.scoring.verdict import score_case
+from corecall.providers import ChatClient, Endpoint, FunctionModel, Models, ReasoningModel
+from corecall.templating import render
 
 CASES = 500
 ROUNDS = 5

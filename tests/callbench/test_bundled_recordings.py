@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from callbench.bundled import bundled
 from callbench.cassette.scope import CaseScope, Exchange
 from callbench.cassette.store import Cassette

@@ -178,10 +178,21 @@ class TestStrict:
     @pytest.mark.parametrize(
         "schema",
         [
-            {"allOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "string"}}}]},
-            {"properties": {"a": {"type": "string"}}, "anyOf": [{"properties": {"b": {"type": "string"}}}]},
-            {"properties": {"a": {"type": "string"}}, "allOf": [{"$ref": "#/definitions/b"}],
-             "definitions": {"b": {"properties": {"b": {"type": "string"}}, "required": ["b"]}}},
+            {
+                "allOf": [
+                    {"properties": {"a": {"type": "string"}}},
+                    {"properties": {"b": {"type": "string"}}},
+                ]
+            },
+            {
+                "properties": {"a": {"type": "string"}},
+                "anyOf": [{"properties": {"b": {"type": "string"}}}],
+            },
+            {
+                "properties": {"a": {"type": "string"}},
+                "allOf": [{"$ref": "#/definitions/b"}],
+                "definitions": {"b": {"properties": {"b": {"type": "string"}}, "required": ["b"]}},
+            },
         ],
     )
     def test_schemas_joined_on_one_object_still_admit_what_each_declares(

@@ -34,7 +34,7 @@ def list_(config: Config = None) -> None:
         table.add_column(header, overflow="fold", justify="right" if header == "MB" else "left")
     for row in list_models(load_catalogue(config)):
         size = "" if row.megabytes is None else f"{row.megabytes:.0f}"
-        texts = (row.name, row.description, ", ".join(row.roles), size, row.licence)
+        texts = (row.name, row.description, ", ".join(row.roles), size, row.license)
         table.add_row(*map(Text, texts), Text("yes" if row.ready else row.note))
     Console().print(table)
 

@@ -90,7 +90,7 @@ class ModelProfile:
     concurrency: int = 4
     price_input: float | None = None
     price_output: float | None = None
-    licence: str = ""
+    license: str = ""
     description: str = ""
     path: str = ""
     chat_template: str = ""

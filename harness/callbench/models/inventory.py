@@ -37,7 +37,7 @@ class ModelRow:
     engine: str
     roles: tuple[str, ...]
     description: str
-    licence: str
+    license: str
     megabytes: float | None
     ready: bool
     note: str
@@ -180,7 +180,7 @@ def _row(profile: ModelProfile) -> ModelRow:
         engine=profile.engine,
         roles=profile.roles,
         description=profile.description or f"{profile.model} at {profile.base_url}",
-        licence=profile.licence,
+        license=profile.license,
         megabytes=size,
         ready=not note,
         note=note,

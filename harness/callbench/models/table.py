@@ -210,7 +210,7 @@ PROFILE_FIELDS: Mapping[str, Check] = {
     "trials": _whole(1),
     "price_input": _number(),
     "price_output": _number(),
-    "licence": _text,
+    "license": _text,
     "description": _text,
     "path": _text,
     "chat_template": _text,

@@ -57,7 +57,7 @@ class TestBuiltIn:
     def test_every_weight_is_pinned(self) -> None:
         for profile in load_catalogue():
             assert profile.weights
-            assert profile.licence
+            assert profile.license
             for file in profile.weights:
                 assert len(file.sha256) == 64
                 assert sum(part.size for part in file.parts) == file.size
@@ -118,7 +118,7 @@ class TestUserFile:
             concurrency = 8
             price_input = 0.15
             price_output = 0
-            licence = "ours"
+            license = "ours"
             description = "a model"
             """,
             encoding="utf-8",
@@ -188,7 +188,7 @@ class TestFaults:
             ("reply_mode = 5", "reply_mode must be one of text, json_object, json_schema, not 5"),
             ("extra = 1", "extra must be a table of request parameters"),
             ("extra = {messages = []}", "extra must not set messages"),
-            ("licence = 1", "licence must be a text, not 1"),
+            ("license = 1", "license must be a text, not 1"),
             ("context = 1", "context must be a whole number of at least 512"),
             ("weights = 1", "weights must be a list of tables"),
         ],

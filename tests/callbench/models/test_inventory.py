@@ -26,7 +26,7 @@ LOCAL = ModelProfile(
     engine="llama",
     base_url="http://local.embedded/v1",
     description="a tiny one",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     weights=(FILE,),
 )
 FAR = ModelProfile(name="far", model="m", base_url="https://h/v1", api_key_env="CB_TEST_KEY")
@@ -82,7 +82,7 @@ class TestList:
         assert (row.name, row.engine, row.roles) == ("local", "llama", ("reasoning", "function"))
         assert (row.ready, row.note, row.source) == (True, "", "built in")
         assert row.megabytes == 7e-6
-        assert (row.description, row.licence) == ("a tiny one", "Apache-2.0")
+        assert (row.description, row.license) == ("a tiny one", "Apache-2.0")
 
     def test_without_weights(self, place: Path) -> None:
         place.unlink()
