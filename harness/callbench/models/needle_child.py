@@ -46,8 +46,10 @@ def _answer(lib: Any, request: dict[str, Any], buffer: Any) -> dict[str, Any]:
     )
     if code < 0:
         return {"error": f"the engine gave no answer: {_last_error(lib)}"}
+    # The token limit may cut a character in two: what is left of it reads as U+FFFD.
+    text = buffer.value.decode("utf-8", "replace")
     try:
-        return {"response": json.loads(buffer.value)}
+        return {"response": json.loads(text)}
     except ValueError as error:
         return {"error": f"the engine's answer is not JSON: {error}"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import httpx2
 import pytest
 
 from callbench.errors import ProviderError
+from callbench.models import needle_child
 from callbench.models.needle import NeedleEngine, NeedleTransport, query_of
 from corecall.providers import ChatClient, Endpoint, FunctionModel
 
@@ -265,3 +267,19 @@ class TestProcess:
     def test_closing_twice_is_fine(self, engine: NeedleEngine) -> None:
         engine.close()
         engine.close()
+
+
+def test_an_answer_cut_inside_a_character_is_read_as_far_as_it_goes() -> None:
+    class Library:
+        """Writes what the engine wrote when its limit fell inside a character."""
+
+        def needle_init(self, *given: Any) -> int:
+            return 0
+
+        def needle_complete(self, query: bytes, limit: int, buffer: Any, size: int) -> int:
+            buffer.value = '{"text": "杭'.encode()[:-1] + b'"}'
+            return 0
+
+    request = {"tools": [], "system": "", "query": "q", "max_tokens": 8}
+    answer = needle_child._answer(Library(), request, ctypes.create_string_buffer(99))
+    assert answer == {"response": {"text": "\ufffd"}}
