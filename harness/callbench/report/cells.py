@@ -67,6 +67,16 @@ SCORES: tuple[Column, ...] = (
 )
 """The scores of a model and of the baselines, one a row."""
 
+SPENT: tuple[Column, ...] = (
+    _NAME,
+    ("p50 ms", lambda row: number(row["latency_ms"]["p50"], 1)),
+    ("p95 ms", lambda row: number(row["latency_ms"]["p95"], 1)),
+    ("prompt tokens", _count("prompt_tokens")),
+    ("reply tokens", _count("completion_tokens")),
+    ("cost", _cost),
+)
+"""What a model took: latency per case, tokens, cost."""
+
 REST: tuple[Column, ...] = (
     _NAME,
     ("scored", _count("scored")),
@@ -74,11 +84,7 @@ REST: tuple[Column, ...] = (
     ("provider errors", _count("provider_errors")),
     ("repaired", _count("repaired")),
     ("exact of all %", _rate("exact_all")),
-    ("p50 ms", lambda row: number(row["latency_ms"]["p50"], 1)),
-    ("p95 ms", lambda row: number(row["latency_ms"]["p95"], 1)),
-    ("prompt tokens", _count("prompt_tokens")),
-    ("reply tokens", _count("completion_tokens")),
-    ("cost", _cost),
+    *SPENT[1:],
 )
 """What else there is to say of each: classes, latency, tokens, cost."""
 

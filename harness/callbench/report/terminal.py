@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from callbench.report.cells import SCORES, SLICES, Column, Row, cells, slices
+from callbench.report.cells import SCORES, SLICES, SPENT, Column, Row, cells, slices
 
 _INTERVAL = re.compile(r" \([\d.]+–[\d.]+\)$")
 
@@ -73,6 +73,8 @@ def print_scores(console: Console, title: str, rows: Sequence[Row]) -> None:
             f"{model['provider_errors']} ended in a provider error. In parentheses: the 95 % interval."
         )
     )
+    if model["calls"]:
+        console.print(table("Spent", SPENT, [model], console.width))
 
 
 def print_slices(console: Console, row: Row, key: str) -> None:

@@ -250,7 +250,7 @@ class TestScores:
     def test_tables_for_people(self, callbench: Invoke) -> None:
         found = callbench(*RECORD)
         assert found.code == 0
-        for word in ("synthetic", "copy", "F1", "By language", "report.md"):
+        for word in ("synthetic", "copy", "F1", "By language", "p50 ms", "report.md"):
             assert word in found.out
 
     def test_quiet_prints_nothing(self, callbench: Invoke) -> None:

@@ -37,14 +37,18 @@ def located(name: str) -> dict[str, Path]:
         pytest.skip(str(error))
 
 
+def need_llama() -> None:
+    if importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip("xllamacpp is not installed")
+
+
 def obj(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[LlamaEngine]:
-    if importlib.util.find_spec("xllamacpp") is None:
-        pytest.skip("xllamacpp is not installed")
+    need_llama()
     (path,) = located("smollm2").values()
     with LlamaEngine("smollm2", lambda: path, context=2048) as engine:
         yield engine
@@ -100,6 +104,7 @@ class TestServer:
         assert response.status_code == 401
 
     def test_closing_frees_the_port(self) -> None:
+        need_llama()
         (path,) = located("smollm2").values()
         with LlamaEngine("smollm2", lambda: path, context=512) as own:
             url = httpx2.URL(own.start())
@@ -214,22 +219,23 @@ async def test_a_recursive_schema_is_accepted(http: httpx2.AsyncClient) -> None:
 
 @pytest.mark.parametrize("name", ["smollm2", "gemma3-270m", "needle3"])
 async def test_check(name: str) -> None:
-    if name != "needle3" and importlib.util.find_spec("xllamacpp") is None:
-        pytest.skip("xllamacpp is not installed")
+    if name != "needle3":
+        need_llama()
     located(name)
     row = await check_model(load_catalogue().profile(name))
     assert (row.ok, row.problem) == (True, "")
     assert "city" in row.answer
 
 
-class TestNeedle:
-    @pytest.fixture(scope="class")
-    def needle(self) -> Iterator[NeedleEngine]:
-        paths = located("needle3")
-        engine = NeedleEngine(lambda: paths, timeout=300)
-        yield engine
-        engine.close()
+@pytest.fixture(scope="module")
+def needle() -> Iterator[NeedleEngine]:
+    paths = located("needle3")
+    engine = NeedleEngine(lambda: paths, timeout=300)
+    yield engine
+    engine.close()
 
+
+class TestNeedle:
     async def ask(self, engine: NeedleEngine, schema: Any, text: str) -> Any:
         tool = {"name": "weather", "description": "Weather of a city", "parameters": schema}
         body = {
@@ -242,9 +248,9 @@ class TestNeedle:
         ) as http:
             response = await http.post("/chat/completions", json=body)
         assert response.status_code == 200, response.text
-        call = response.json()["choices"][0]["message"]["tool_calls"][0]["function"]
-        assert call["name"] == "weather"
-        return json.loads(call["arguments"])
+        calls = response.json()["choices"][0]["message"].get("tool_calls", [])
+        assert [call["function"]["name"] for call in calls] in ([], ["weather"])
+        return json.loads(calls[0]["function"]["arguments"]) if calls else None
 
     async def test_answers_and_repeats(self, needle: NeedleEngine) -> None:
         schema = obj(city={"type": "string"}, days={"type": "integer"})
@@ -260,3 +266,5 @@ class TestNeedle:
         self, needle: NeedleEngine, schema: Any
     ) -> None:
         await self.ask(needle, schema, "Give 3 and 5 for everything")
+        city = obj(city={"type": "string"})
+        assert await self.ask(needle, city, "Weather in Paris") == {"city": "Paris"}
