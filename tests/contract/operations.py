@@ -1,0 +1,220 @@
+"""What the executable examples of CONTRACT.md do: one function per ``op``, and the comparison."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from corecall.callbacks import callback_input_from, callback_output_from
+from corecall.core import CoreCall, DataBase
+from corecall.deltas import Completion
+from corecall.executor import StepExecutor, StepInfo, Task, TaskMetadata, TaskRuntime, TaskState
+from corecall.generator import JsonGenerator
+from corecall.history import extract
+from corecall.llm.llm import LLM
+from corecall.providers import Models
+from corecall.reply import parse_reply, process_response
+from corecall.slot.processor import DataError, SchemaError, SlotProcessor
+from corecall.slot.slot import Slot
+from corecall.sse import SSEDecoder
+from corecall.types import CallError, ExecutorBackground, ExecutorHistory, LanguageType
+
+ERRORS: dict[str, type[Exception]] = {
+    "invalid_schema": SchemaError,
+    "invalid_data": DataError,
+    "value_error": ValueError,
+    "type_error": TypeError,
+    "call_error": CallError,
+}
+
+
+def check_example(example: dict[str, Any]) -> None:
+    """Fail unless the operation of ``example`` gives what it says."""
+    inputs = {key: value for key, value in example.items() if key not in ("op", "gives", "error")}
+    operation = OPERATIONS[example["op"]]
+    if "error" in example:
+        try:
+            result = operation(inputs)
+        except ERRORS[example["error"]]:
+            return
+        raise AssertionError(f"no {example['error']}, but {json.dumps(result, ensure_ascii=False)}")
+    got = operation(inputs)
+    assert _canonical(got) == _canonical(example["gives"]), json.dumps(got, ensure_ascii=False)
+
+
+def _canonical(value: Any, key: str = "") -> Any:
+    """Return ``value`` so that ``==`` compares it as JSON, a list of required names as a set."""
+    if isinstance(value, dict):
+        return {name: _canonical(child, name) for name, child in value.items()}
+    if isinstance(value, list | tuple):
+        items = [_canonical(child) for child in value]
+        names = key == "required" and all(isinstance(child, str) for child in value)
+        return sorted(items) if names else items
+    return (type(value).__name__, value) if isinstance(value, bool) else value
+
+
+def history_extract(inputs: dict[str, Any]) -> Any:
+    records = [ExecutorHistory.model_validate(record) for record in inputs["history"]]
+    return extract(inputs["path"], {record.stepId: record for record in records})
+
+
+def schema_override(inputs: dict[str, Any]) -> Any:
+    class Model(DataBase):
+        @classmethod
+        def __get_pydantic_json_schema__(cls, *_: Any) -> dict[str, Any]:
+            return dict(inputs["schema"])
+
+    return Model.model_json_schema(override=inputs["override"])
+
+
+def slot_check(inputs: dict[str, Any]) -> Any:
+    return SlotProcessor(inputs["schema"]).check_json(inputs["data"])
+
+
+def slot_convert(inputs: dict[str, Any]) -> Any:
+    return SlotProcessor(inputs["schema"]).convert_json(inputs["data"], inputs.get("base"))
+
+
+def slot_process(inputs: dict[str, Any]) -> Any:
+    given = inputs["text"] if "text" in inputs else inputs["value"]
+    return SlotProcessor(inputs["schema"]).process_json(given)
+
+
+def slot_add_null(inputs: dict[str, Any]) -> Any:
+    return SlotProcessor.add_null_to_basic_types(inputs["schema"])
+
+
+def slot_merge(inputs: dict[str, Any]) -> Any:
+    merged = SlotProcessor(inputs["schema"]).merge(inputs["known"], inputs["new"])
+    return {
+        "data": merged.data,
+        "filled": list(merged.filled),
+        "rejected": [refusal.pointer for refusal in merged.rejected],
+        "undeclared": [refusal.pointer for refusal in merged.undeclared],
+    }
+
+
+def slot_ask_schema(inputs: dict[str, Any]) -> Any:
+    processor = SlotProcessor(inputs["schema"])
+    known = inputs["known"]
+    remaining = processor.check_json(known)
+    asked = processor.asked(remaining, known, optional=inputs.get("optional", False))
+    return processor.ask_schema(asked, known)
+
+
+def slot_parse_reply(inputs: dict[str, Any]) -> Any:
+    parsed = parse_reply(inputs["text"], repair=inputs.get("repair", False))
+    if "repair" in inputs:
+        return {"object": parsed.object, "repairs": list(parsed.repairs)}
+    return parsed.object
+
+
+def reply_process(inputs: dict[str, Any]) -> Any:
+    return process_response(inputs["text"])
+
+
+def llm_messages(inputs: dict[str, Any]) -> Any:
+    call = _instance(LLM, inputs)
+    return call.input["message"]
+
+
+def slot_messages(inputs: dict[str, Any]) -> Any:
+    call = _instance(Slot, inputs)
+    call._known = call._given
+    return call._prepare_messages()
+
+
+def _instance(kind: type[Any], inputs: dict[str, Any]) -> Any:
+    given = inputs.get("vars", {})
+    now = datetime.fromisoformat(given["now"]) if given.get("now") else None
+    options = dict(inputs.get("call", {}))
+    step = StepInfo(name=options.pop("name", "step"), description=options.pop("description", ""))
+    executor = StepExecutor(
+        task=Task(
+            metadata=TaskMetadata(id="task", userId="user"),
+            state=TaskState(executorId="executor"),
+            runtime=TaskRuntime(
+                language=LanguageType(given.get("language", "zh")),
+                reasoning=given.get("thinking"),
+                now=now,
+            ),
+            context=[ExecutorHistory.model_validate(step) for step in given.get("steps", [])],
+        ),
+        question=given.get("question", ""),
+        background=ExecutorBackground(
+            conversation=given.get("conversation", []), facts=given.get("facts", [])
+        ),
+        llm=Models(reasoning=None),  # type: ignore[arg-type]  # nothing is asked
+        step=step,
+    )
+    call: CoreCall = asyncio.run(kind.instance(executor, None, **options))
+    return call
+
+
+def fewshot_messages(inputs: dict[str, Any]) -> Any:
+    from corecall import fewshot
+
+    return fewshot.fewshot_messages(inputs["system"], inputs["examples"], inputs["message"])
+
+
+def callback_convert(inputs: dict[str, Any]) -> Any:
+    convert = {"input": callback_input_from, "output": callback_output_from}[inputs["to"]]
+    converted = convert(inputs["value"])
+    return None if converted is None else converted.model_dump(exclude_none=True)
+
+
+def stream_decode(inputs: dict[str, Any]) -> Any:
+    decoder = SSEDecoder()
+    events = [event for chunk in inputs["chunks"] for event in decoder.feed(_bytes(chunk))]
+    return [{"event": event.event, "data": event.data, "id": event.id} for event in events]
+
+
+def stream_complete(inputs: dict[str, Any]) -> Any:
+    completion = Completion()
+    for chunk in inputs["chunks"]:
+        completion.add(chunk)
+    return {
+        "content": completion.content,
+        "reasoning": completion.reasoning,
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in completion.tool_calls
+        ],
+        "finish_reason": completion.finish_reason,
+    }
+
+
+def provider_params(inputs: dict[str, Any]) -> Any:
+    async def ask(*_: Any) -> Any:
+        raise AssertionError("nothing is asked")
+
+    return JsonGenerator(ask, mode=inputs["mode"])._params(inputs["schema"])
+
+
+def _bytes(chunk: str | dict[str, str]) -> bytes:
+    return chunk.encode() if isinstance(chunk, str) else base64.b64decode(chunk["base64"])
+
+
+OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "history.extract": history_extract,
+    "schema.override": schema_override,
+    "slot.check": slot_check,
+    "slot.convert": slot_convert,
+    "slot.process": slot_process,
+    "slot.add_null": slot_add_null,
+    "slot.merge": slot_merge,
+    "slot.ask_schema": slot_ask_schema,
+    "slot.parse_reply": slot_parse_reply,
+    "reply.process": reply_process,
+    "llm.messages": llm_messages,
+    "slot.messages": slot_messages,
+    "fewshot.messages": fewshot_messages,
+    "callback.convert": callback_convert,
+    "stream.decode": stream_decode,
+    "stream.complete": stream_complete,
+    "provider.params": provider_params,
+}
