@@ -2,7 +2,8 @@
 
 Start with :class:`CoreCall` (the base and its lifecycle), :class:`LLM` and :class:`Slot`
 (the two Calls), :class:`StepExecutor` (runs one Call) and :class:`ReasoningModel` /
-:class:`FunctionModel` (any OpenAI-compatible endpoint).
+:class:`FunctionModel` (any OpenAI-compatible endpoint). :func:`call_llm` asks a model with
+few-shot examples.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .executor import (
     TaskRuntime,
     TaskState,
 )
+from .fewshot import Example, call_llm
 from .generator import GenerationError, JsonGenerator
 from .llm.llm import LLM
 from .llm.schema import LLMInput, LLMOutput
@@ -60,6 +62,7 @@ __all__ = [
     "CoreCall",
     "DataBase",
     "Endpoint",
+    "Example",
     "ExecutorBackground",
     "ExecutorHistory",
     "FunctionModel",
@@ -85,4 +88,5 @@ __all__ = [
     "TaskState",
     "ToolResult",
     "TransportError",
+    "call_llm",
 ]

@@ -12,6 +12,7 @@ PROMISED = {
     "SlotProcessor", "JsonGenerator", "CallVars", "CallIds", "CallInfo", "CallOutputChunk",
     "CallOutputType", "CallError", "LanguageType", "NodeInfo", "ExecutorHistory",
     "ExecutorBackground", "Task", "StepExecutor", "ReasoningModel", "FunctionModel",
+    "Example", "call_llm",
 }  # fmt: skip
 
 
@@ -20,9 +21,9 @@ def test_the_promised_names_are_exported() -> None:
 
 
 def test_all_lists_every_public_name_sorted_and_nothing_else() -> None:
-    modules = {"callbacks", "context", "core", "deltas", "executor", "generator", "history",
-               "jsontext", "llm", "pointer", "providers", "repair", "reply", "slot", "sse",
-               "templating", "thoughts", "types"}  # fmt: skip
+    modules = {"callbacks", "context", "core", "deltas", "executor", "fewshot", "generator",
+               "history", "jsontext", "llm", "pointer", "providers", "repair", "reply", "slot",
+               "sse", "templating", "thoughts", "types"}  # fmt: skip
     public = {name for name in vars(corecall) if not name.startswith("_")}
     assert public - modules - {"annotations"} == set(corecall.__all__)
     assert len(set(corecall.__all__)) == len(corecall.__all__)
