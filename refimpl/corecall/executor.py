@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -19,6 +18,7 @@ from pydantic_core import to_jsonable_python
 
 from .callbacks import CallbackHandlers, CallbackInput, CallbackOutput
 from .core import CoreCall, ModelPair
+from .jsontext import dumps
 from .types import (
     CallError,
     CallOutputChunk,
@@ -84,7 +84,7 @@ class StepStatus(StrEnum):
 
 @dataclass(slots=True)
 class StepExecutor:
-    """Drives one Call at a time (DESIGN §3.1).
+    """Drives one Call at a time.
 
     After :meth:`run`: ``status``; every chunk in ``chunks``; the input that was executed in
     ``input``; what is still to be asked of the user in ``remaining_schema``.
@@ -123,8 +123,8 @@ class StepExecutor:
                     return self.status
             started = True
             extra = {"name": call.name, "description": call.description}
-            arguments = _json(self.input)
-            await self.callbacks.start(CallbackInput(arguments_in_json=arguments, extra=extra))
+            start = CallbackInput(arguments_in_json=dumps(self.input), extra=extra)
+            await self.callbacks.start(start)
             async with aclosing(call.exec(self, self.input)) as chunks:
                 async for chunk in chunks:
                     await self._emit(call, chunk)
@@ -174,11 +174,7 @@ class StepExecutor:
 
 
 def _text(chunk: CallOutputChunk) -> str:
-    return chunk.content if isinstance(chunk.content, str) else _json(chunk.content)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return chunk.content if isinstance(chunk.content, str) else dumps(chunk.content)
 
 
 def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:
@@ -188,7 +184,7 @@ def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:
         old = known.get(key)
         if isinstance(old, dict) and isinstance(value, dict):
             changed[key] = _changed(old, value)
-        elif key not in known or _json(old) != _json(value):  # as JSON: 1 is not true
+        elif key not in known or dumps(old) != dumps(value):  # as JSON: 1 is not true
             changed[key] = value
     return changed
 

@@ -1,4 +1,4 @@
-"""Strict JSON text to Python values: one reader for replies, arguments and events.
+"""Strict JSON text, read and written: one reader for replies, arguments and events.
 
 orjson decides what is JSON (no NaN, no Infinity, no number too large for a double, no raw
 control character, no lone surrogate: half a character cannot be written to any UTF-8 file).
@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 import orjson
+from pydantic_core import to_jsonable_python
 
 MAX_DEPTH = 100
 """Deepest nesting read (DESIGN §3.4); ``{}`` is 1 deep, a scalar 0."""
@@ -99,3 +100,17 @@ def _check_depth(text: str) -> None:
                     raise json.JSONDecodeError(message, text, token.start())
             case "}" | "]":
                 depth -= 1
+
+
+def dumps(value: Any) -> str:
+    """Return ``value`` as JSON text, not ASCII-escaped.
+
+    What Python has and JSON has not is written as pydantic writes it: a date in ISO 8601, an
+    enum member as its value. NaN and Infinity become ``null``, any other object its ``str``.
+
+    Raises:
+        ValueError: ``value`` contains itself, nests deeper than 254, or has bytes that are
+            no UTF-8.
+    """
+    plain = to_jsonable_python(value, fallback=str, inf_nan_mode="null")
+    return json.dumps(plain, ensure_ascii=False)

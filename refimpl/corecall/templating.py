@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from .jsontext import dumps
 from .types import CallError
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
@@ -44,6 +44,7 @@ def render(which: str, source: str, variables: dict[str, Any]) -> str:
 def tag_safe_json(value: Any) -> str:
     """Return ``value`` as JSON, not ASCII-escaped, that cannot close a tag around it.
 
-    ``</`` is written ``<\\/``: the same JSON, no end of an element.
+    ``</`` is written ``<\\/``: the same JSON, no end of an element. Raises ``ValueError`` like
+    :func:`corecall.jsontext.dumps`.
     """
-    return json.dumps(value, ensure_ascii=False, default=str).replace("</", "<\\/")
+    return dumps(value).replace("</", "<\\/")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -21,7 +21,7 @@ def step_key(step_id: object) -> object:
     """Return the key under which a step's history is filed.
 
     An id written 8-4-4-4-12 hex, in any case, is that UUID; anything else is itself
-    (DESIGN §3.1: the seed types step ids ``UUID`` and also writes ``step1/result``).
+    (the seed types step ids ``UUID`` and also writes ``step1/result``).
     """
     if isinstance(step_id, str) and _UUID.fullmatch(step_id):
         return UUID(step_id)
@@ -120,15 +120,26 @@ class ExecutorHistory(BaseModel):
         return self.outputData
 
 
+def _complete_record(record: dict[str, str]) -> dict[str, str]:
+    missing = [key for key in ("role", "content") if key not in record]
+    if missing:
+        raise ValueError(f"a conversation record has no {' and no '.join(missing)}")
+    return record
+
+
+ConversationRecord = Annotated[dict[str, str], AfterValidator(_complete_record)]
+
+
 class ExecutorBackground(BaseModel):
     """Conversation and facts an executor holds (seed CoreCall §9.4).
 
-    ``conversation`` is oldest first, each record ``{"role", "content"}``; ``num`` is the
-    largest number of records the caller keeps.
+    ``conversation`` is oldest first, each record ``{"role", "content"}`` and perhaps more text;
+    a record without one of the two is a ``ValueError``. ``num`` is the largest number of
+    records the caller keeps; nothing here cuts by it.
     """
 
     num: int = 0
-    conversation: list[dict[str, str]] = Field(default_factory=list)
+    conversation: list[ConversationRecord] = Field(default_factory=list)
     facts: list[str] = Field(default_factory=list)
 
 

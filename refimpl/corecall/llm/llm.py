@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ..context import last, shown_steps
+from ..context import clock, last, shown_steps
 from ..core import CoreCall, Message
 from ..templating import render
 from ..types import (
@@ -42,7 +42,7 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
     """
 
     to_user: bool = Field(default=True, description="Whether the output goes to the user")
-    temperature: float = Field(default=0.7, description="Sampling temperature")
+    temperature: float = Field(default=0.7, allow_inf_nan=False, description="Sampling temperature")
     step_history_size: int = Field(
         default=3, ge=0, le=10, description="How many of the latest steps are shown"
     )
@@ -64,8 +64,8 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
         """Stream the reply, without empty chunks; failures are ``CallError`` (seed §3.3.4)."""
-        messages = LLMInput.model_validate(input_data).message
         try:
+            messages = LLMInput.model_validate(input_data).message
             reply = self._llm(messages, streaming=True, temperature=self.temperature)
             async with aclosing(reply) as texts:  # a caller who leaves early ends the request too
                 async for text in texts:
@@ -85,7 +85,7 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
             {"role": record["role"], "content": record["content"]} for record in history
         ]
         variables: dict[str, Any] = {
-            "time": (call_vars.now or datetime.now()).strftime("%Y-%m-%d %H:%M:%S"),
+            "time": clock(call_vars.now or datetime.now()),
             "question": call_vars.question,
             "context": self._render_context(call_vars),
             "history": conversation,
