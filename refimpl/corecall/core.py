@@ -116,6 +116,7 @@ class CoreCall(BaseModel):
 
     input_model: ClassVar[type[DataBase]]
     output_model: ClassVar[type[DataBase]]
+    hidden: ClassVar[bool] = False  # whether lists of tools that users choose from leave it out
 
     _llm_obj: ModelPair = PrivateAttr()
 

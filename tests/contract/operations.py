@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import Any
 
 from corecall.callbacks import callback_input_from, callback_output_from
 from corecall.core import CoreCall, DataBase
-from corecall.deltas import Completion
+from corecall.deltas import Completion, Delta
 from corecall.executor import StepExecutor, StepInfo, Task, TaskMetadata, TaskRuntime, TaskState
-from corecall.generator import JsonGenerator
+from corecall.generator import GenerationError, JsonGenerator
 from corecall.history import extract
 from corecall.llm.llm import LLM
 from corecall.providers import Models
@@ -128,6 +128,73 @@ def slot_messages(inputs: dict[str, Any]) -> Any:
     return call._prepare_messages()
 
 
+class _Scripted:
+    """The Slot's two models, each with at most one answer, which must be asked for."""
+
+    def __init__(self, inputs: dict[str, Any]) -> None:
+        self.reasoning = self.function = self
+        self.asked: list[tuple[list[dict[str, str]], dict[str, Any]]] = []
+        self._left = {
+            key: inputs[key] for key in inputs if key.startswith(("reasoning", "function"))
+        }
+
+    def call(self, messages: list[dict[str, str]], schema: Any = None, **options: Any) -> Any:
+        self.asked.append((messages, schema))
+        return self._stream() if schema is None else self._object()
+
+    async def _stream(self) -> AsyncIterator[Delta]:
+        if "reasoning_fails" in self._left:
+            raise CallError(self._left.pop("reasoning_fails"))
+        yield Delta(self._left.pop("reasoning"), "")
+
+    async def _object(self) -> dict[str, Any]:
+        if "function_fails" in self._left:
+            raise CallError(self._left.pop("function_fails"))
+        if "function_invalid" in self._left:
+            last = self._left.pop("function_invalid")
+            raise GenerationError("no", answer=last["answer"], partial=last["object"])
+        answer: dict[str, Any] = self._left.pop("function")
+        return answer
+
+    def assert_all_asked(self) -> None:
+        assert not self._left, f"never asked for: {list(self._left)}"
+
+
+def _filled(inputs: dict[str, Any]) -> tuple[Slot, dict[str, Any], _Scripted]:
+    call: Slot = _instance(Slot, inputs)
+    models = _Scripted(inputs)
+    call._llm_obj = models  # type: ignore[assignment]
+
+    async def run() -> list[Any]:
+        return [chunk async for chunk in call._exec(call.input)]
+
+    (chunk,) = asyncio.run(run())
+    assert chunk.type == "data"
+    models.assert_all_asked()
+    return call, chunk.content, models
+
+
+def slot_run(inputs: dict[str, Any]) -> Any:
+    return _filled(inputs)[1]
+
+
+def slot_stage2(inputs: dict[str, Any]) -> Any:
+    _, _, models = _filled({"function": {}, **inputs})
+    (first, _), (second, schema) = models.asked
+    assert second[: len(first)] == first
+    return {"messages": second[len(first) :], "schema": schema}
+
+
+def slot_trace(inputs: dict[str, Any]) -> Any:
+    trace = _filled(inputs)[0].trace
+    shown = {name: getattr(trace, name) for name in ("asked", "answers", "unparsed", "filled_by")}
+    return {
+        **shown,
+        "rejected": [refusal.pointer for refusal in trace.rejected],
+        "undeclared": [refusal.pointer for refusal in trace.undeclared],
+    }
+
+
 def _instance(kind: type[Any], inputs: dict[str, Any]) -> Any:
     given = inputs.get("vars", {})
     now = datetime.fromisoformat(given["now"]) if given.get("now") else None
@@ -212,6 +279,9 @@ OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "reply.process": reply_process,
     "llm.messages": llm_messages,
     "slot.messages": slot_messages,
+    "slot.run": slot_run,
+    "slot.stage2": slot_stage2,
+    "slot.trace": slot_trace,
     "fewshot.messages": fewshot_messages,
     "callback.convert": callback_convert,
     "stream.decode": stream_decode,

@@ -103,7 +103,8 @@ class SlotSystem:
 
 def _outcome(case: Case, output: SlotOutput, trace: SlotTrace | None) -> Outcome:
     # The seed's empty result means that nothing had to be filled: the known data stand.
-    slot_data = output.slot_data or dict(case.data)
+    asked = trace is not None and trace.asked
+    slot_data = output.slot_data if asked else output.slot_data or dict(case.data)
     if trace is None:
         return Outcome(slot_data=slot_data, remaining_schema=output.remaining_schema)
     unread = bool(trace.answers) and len(trace.unparsed) == len(trace.answers)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from corecall.pointer import array_index, join
+from corecall.pointer import array_index, join, unescape
 from corecall.slot.compiled import Compiled
-from corecall.slot.evaluate import Evaluator
+from corecall.slot.evaluate import Evaluator, required
 from corecall.slot.limits import copy_json, plain_data
 from corecall.slot.violations import Kind, Violation, undeclared, violations
 
@@ -55,6 +55,28 @@ def merge(compiled: Compiled, known: dict[str, Any], data: dict[str, Any]) -> Me
     Both are plain JSON within the limits.
     """
     return _Merging(compiled, known).run(data)
+
+
+def pointed(compiled: Compiled, data: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """Return ``data`` with the keys that are names though they begin with ``/`` as pointers to them.
+
+    A key is a name when the root declares or requires a property of just that name and, read as a
+    pointer, it would begin with a name that the root does not. Then it is what a model was shown.
+    """
+    if not any(key.startswith("/") for key in data):
+        return data
+    evaluator = Evaluator(compiled, partial=True, branches=True)
+    names: set[str] = set()
+    for node in evaluator.applying_nodes((compiled.root,), known):
+        names.update(node.get("properties", ()), required(node, known))
+
+    def is_name(key: str) -> bool:
+        return key in names and unescape(key[1:].partition("/")[0]) not in names
+
+    return {
+        join((key,)) if key.startswith("/") and is_name(key) else key: value
+        for key, value in data.items()
+    }
 
 
 class _Merging:
@@ -114,7 +136,7 @@ class _Merging:
             for place, value in enumerate(data):
                 old = known[place] if place < len(known) else _ABSENT
                 yield from self._differences(old, value, (*tokens, str(place)))
-        elif type(known) is not type(data) or known != data:
+        elif not _same(known, data):
             yield tokens
 
     # -- what has to go ------------------------------------------------------------------------
@@ -216,6 +238,17 @@ def _get(data: Any, tokens: Tokens) -> Any:
             return _ABSENT
         value = value[place]
     return value
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Say whether two values are the same JSON: 1 is 1.0 and not true, at any depth."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return bool(one == other)
 
 
 def _leaves(data: dict[str, Any], place: Tokens) -> Iterator[Tokens]:

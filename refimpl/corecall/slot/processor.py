@@ -16,7 +16,7 @@ from corecall.slot.compiled import compile_schema
 from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
 from corecall.slot.limits import DataError, SchemaError, plain_data, plain_schema
-from corecall.slot.merging import Merge, Refusal, merge
+from corecall.slot.merging import Merge, Refusal, merge, pointed
 from corecall.slot.nullable import add_null, drop_nulls
 from corecall.slot.remaining import remaining_schema
 from corecall.slot.violations import violations
@@ -86,7 +86,15 @@ class SlotProcessor:
         does not admit counts as not given. Objects that still lack something are merged.
         """
         known = _object(known)
-        return merge(self._compiled, known, self.convert_json(reply, known))
+        return merge(self._compiled, known, self.convert_json(self.pointed(reply, known), known))
+
+    def pointed(self, data: Any, known: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return ``data`` for ``convert_json``: names that begin with ``/`` written as pointers.
+
+        Only those that the schema, seen from ``known``, declares at its root and that could not
+        be reached as a pointer; see :func:`corecall.slot.merging.pointed`.
+        """
+        return pointed(self._compiled, _object(data), _object(known or {}))
 
     def ask_schema(self, remaining: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
         """Return the nested schema a model is shown for ``remaining``, a result of this check.

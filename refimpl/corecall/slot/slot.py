@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import Field, PrivateAttr
 
@@ -41,6 +41,8 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
     Extensions: ``ask_optional`` asks for optional parameters too; ``repair`` reads replies
     that are almost JSON; ``prompt`` replaces the stage 1 template.
     """
+
+    hidden: ClassVar[bool] = True
 
     data: dict[str, Any] = Field(default_factory=dict, description="Known arguments")
     current_schema: dict[str, Any] = Field(default_factory=dict, description="Argument schema")
@@ -81,7 +83,8 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         """Check the known data against the schema; an invalid schema is a ``ValueError``."""
         self._vars = call_vars
         self._processor = SlotProcessor(self.current_schema)
-        self._given = self._processor.convert_json(self.data)
+        given = self._processor.convert_json(self._processor.pointed(self.data))
+        self._given = self._processor.process_json(given)  # a null not admitted: not given
         return SlotInput(remaining_schema=self._processor.check_json(self._given))
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
@@ -137,7 +140,7 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         )
         messages = [
             *self._messages,
-            {"role": "assistant", "content": answer or "{}"},
+            {"role": "assistant", "content": answer if answer.strip() else "{}"},
             {"role": "user", "content": question},
         ]
         try:
