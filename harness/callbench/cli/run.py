@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +19,16 @@ FunctionModel = Annotated[
     str | None, typer.Option("--function-model", help="Another model for stage 2.")
 ]
 SystemName = Annotated[
-    str, typer.Option("--system", help="slot, empty, copy, or your own as package.module:Class.")
+    str,
+    typer.Option(
+        "--system",
+        help="slot; stage1 or stage2 of it alone; fewshot; empty, copy (no model); "
+        "or your own as package.module:Class.",
+    ),
+]
+Shots = Annotated[
+    int | None,
+    typer.Option("--shots", min=0, help="Examples that --system fewshot shows.  [default: 3]"),
 ]
 Cassette = Annotated[
     Path | None, typer.Option("--cassette", help="Recording to use instead of the usual file.")
@@ -56,6 +66,7 @@ def run(
     model: Model = "smollm2",
     function_model: FunctionModel = None,
     system: SystemName = "slot",
+    shots: Shots = None,
     mode: Annotated[
         Mode, typer.Option("--mode", help="replay answers from recordings only; the rest ask.")
     ] = "replay",
@@ -85,6 +96,7 @@ def run(
         model=model,
         function_model=function_model,
         system=system,
+        shots=shots,
         mode=CassetteMode(mode),
         cassette=cassette,
         prompt=prompt,
@@ -102,48 +114,32 @@ def run(
 
 
 def record(
-    dataset: DatasetArgument = "everyday",
-    model: Model = "smollm2",
-    function_model: FunctionModel = None,
     again: Annotated[
         bool, typer.Option("--again", help="Record everything anew, not only what is missing.")
     ] = False,
-    cassette: Cassette = None,
-    prompt: Prompt = None,
-    config: Config = None,
-    lang: Lang = None,
-    tag: Tag = None,
-    limit: Limit = None,
-    ask_optional: AskOptional = False,
-    concurrency: Concurrency = None,
-    deadline: Deadline = 300.0,
-    json_: Json = False,
-    quiet: Quiet = False,
+    **given: Any,
 ) -> None:
     """Record a model's answers on a dataset, those that are missing; then score them.
 
     The same as ``run --mode record`` (``--again``: ``rerecord``).
     """
-    run(
-        dataset,
-        model,
-        function_model,
-        "slot",
-        "rerecord" if again else "record",
-        cassette,
-        prompt,
-        config,
-        lang,
-        tag,
-        limit,
-        False,
-        ask_optional,
-        concurrency,
-        deadline,
-        None,
-        json_,
-        quiet,
-    )
+    run(mode="rerecord" if again else "record", **given)
+
+
+def _takes_options_of_run(verb: Any) -> None:
+    """Let ``record`` take what ``run`` takes but ``--mode``; typer reads the signature."""
+    own = inspect.signature(verb, eval_str=True).parameters.values()
+    added = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    taken = [
+        one
+        for one in inspect.signature(run, eval_str=True).parameters.values()
+        if one.name != "mode"
+    ]
+    verb.__signature__ = inspect.Signature([*taken, *added])
+    verb.__annotations__ = {one.name: one.annotation for one in (*taken, *added)}
+
+
+_takes_options_of_run(record)
 
 
 def _go(config: Any, *, json_: bool, quiet: bool) -> None:
@@ -151,7 +147,8 @@ def _go(config: Any, *, json_: bool, quiet: bool) -> None:
 
     from callbench.report.summary import Summary
     from callbench.report.write import write_report
-    from callbench.run.execute import BASELINES, execute, run_baseline, selected
+    from callbench.run.execute import execute, run_baseline, selected
+    from callbench.run.opening import BASELINES
 
     async def everything() -> tuple[Any, list[dict[str, Any]]]:
         with output.progress(quiet or json_) as advance:

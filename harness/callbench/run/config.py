@@ -8,6 +8,8 @@ from pathlib import Path
 from callbench.cassette.transport import Mode
 from corecall.types import LanguageType
 
+USUAL_SHOTS = 3
+
 LANGUAGES: dict[str, LanguageType] = {"en": LanguageType.ENGLISH, "zh": LanguageType.CHINESE}
 
 
@@ -16,14 +18,17 @@ class RunConfig:
     """The options of ``callbench run``.
 
     ``cassette`` and ``out`` are ``None`` for the usual places: ``cassettes/`` (here, else the
-    bundled ones) and ``reports/<run-id>``. ``concurrency`` counts cases in flight,
-    ``deadline`` is in seconds per case.
+    bundled ones) and ``reports/<run-id>``. ``shots`` counts the examples of the system
+    ``fewshot``, ``None`` for as many as usual; no other system has any. ``concurrency`` counts
+    cases in flight, ``deadline`` is in seconds per case. ``trace`` keeps what the calls did in
+    ``trace.jsonl``.
     """
 
     dataset: str = "everyday"
     model: str = "smollm2"
     function_model: str | None = None
     system: str = "slot"
+    shots: int | None = None
     mode: Mode = Mode.REPLAY
     cassette: Path | None = None
     out: Path | None = None
@@ -36,6 +41,14 @@ class RunConfig:
     ask_optional: bool = False
     concurrency: int | None = None
     deadline: float = 300.0
+    trace: bool = False
+
+    @property
+    def examples(self) -> int | None:
+        """How many examples each case is shown; ``None`` for a system that shows none."""
+        if self.system != "fewshot":
+            return None
+        return USUAL_SHOTS if self.shots is None else self.shots
 
     @property
     def models(self) -> tuple[str, ...]:

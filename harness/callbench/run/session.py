@@ -9,31 +9,53 @@ from dataclasses import dataclass
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import CassetteTransport, Mode
 from callbench.errors import UsageError
-from callbench.models.catalogue import Catalogue, ModelProfile
+from callbench.models.catalogue import Catalogue, ModelProfile, Role
 from callbench.models.opening import open_model
 from corecall.providers import ChatClient, Endpoint, FunctionModel, Models, ReasoningModel
+
+BOTH: tuple[Role, ...] = ("reasoning", "function")
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The profiles that play the two roles; often the same."""
+    """The profiles that play the two roles; often the same. ``asked``: the roles in use."""
 
     reasoning: ModelProfile
     function: ModelProfile
+    asked: tuple[Role, ...] = BOTH
+
+    @property
+    def in_use(self) -> dict[str, ModelProfile]:
+        """The profiles of the roles that are asked, by role."""
+        both = {"reasoning": self.reasoning, "function": self.function}
+        return {role: both[role] for role in self.asked}
 
 
-def roles_of(catalogue: Catalogue, model: str, function_model: str | None) -> Roles:
-    """Return the profiles named; ``UsageError`` for an unknown one, or one unfit for its role."""
+def roles_of(
+    catalogue: Catalogue,
+    model: str,
+    function_model: str | None,
+    asked: tuple[Role, ...] = BOTH,
+) -> Roles:
+    """Return the profiles named; ``UsageError`` for an unknown one, or one unfit for its role.
+
+    A role that is not ``asked`` is played by the model of the other.
+    """
     reasoning = catalogue.profile(model)
     function = catalogue.profile(function_model) if function_model else reasoning
-    if "reasoning" not in reasoning.roles:
+    if "reasoning" in asked and "reasoning" not in reasoning.roles:
         raise UsageError(
             f"{reasoning.name} is a function model only: it cannot answer stage 1.",
-            remedy=f"Give it the other role: --model smollm2 --function-model {reasoning.name}",
+            remedy=f"Give it the other role: --model smollm2 --function-model {reasoning.name}, "
+            f"or ask it alone: --system stage2 --model {reasoning.name}",
         )
-    if "function" not in function.roles:
+    if "function" in asked and "function" not in function.roles:
         raise UsageError(f"{function.name} cannot be the function model.")
-    return Roles(reasoning, function)
+    if "reasoning" not in asked:
+        reasoning = function
+    if "function" not in asked:
+        function = reasoning
+    return Roles(reasoning, function, asked)
 
 
 @asynccontextmanager

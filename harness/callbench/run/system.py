@@ -1,7 +1,8 @@
 """Systems under test: something that fills the slots of a case.
 
-The reference :class:`corecall.Slot` is one; ``package:Class`` names another implementation
-with the same attributes. The two baselines are in ``baselines.py``.
+The reference :class:`corecall.Slot` is one, its stages alone (``stages.py``) and filling by
+example (``fewshot.py``) are others; ``package:Class`` names another implementation with the
+same attributes. The two baselines are in ``baselines.py``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from corecall.slot.schema import SlotOutput, SlotTrace
 from corecall.slot.slot import Slot
 from corecall.types import CallError, ExecutorBackground, ExecutorHistory
 
-SYSTEMS = ("slot", "empty", "copy")
+SYSTEMS = ("slot", "stage1", "stage2", "fewshot", "empty", "copy")
 """The systems that have a name of their own."""
 
 
@@ -52,6 +53,7 @@ class SlotSystem:
         self._models = models
         self._slot_class = slot_class
         self._options = options
+        self._ours = slot_class is Slot or slot_class.__module__.startswith("callbench.")
 
     async def fill(self, case: Case) -> Outcome:
         executor = executor_for(case, self._models)
@@ -63,7 +65,7 @@ class SlotSystem:
                 data=case.data,
                 current_schema=case.schema,
                 step_num=len(case.steps),
-                **self._options,
+                **self._options_of(case),
             )
             output = await self._output(executor, slot)
         except TransportError as error:
@@ -73,13 +75,17 @@ class SlotSystem:
         except (CallbenchError, TimeoutError):
             raise
         except Exception as error:
-            if self._slot_class is Slot:
+            if self._ours:
                 raise
             raise UsageError(
                 f"case {case.id}: {self._slot_class.__name__} failed: {_what(error)}",
                 remedy="That is your class's own error: mend it and run again.",
             ) from error
         return _outcome(case, output, getattr(slot, "trace", None))
+
+    def _options_of(self, case: Case) -> dict[str, Any]:
+        """Return what the Slot class is given beside the case's own."""
+        return self._options
 
     async def _output(self, executor: StepExecutor, slot: CoreCall) -> SlotOutput:
         contents = []
@@ -90,7 +96,7 @@ class SlotSystem:
             raise CallError(f"{self._slot_class.__name__} gave {len(contents)} chunks, not one")
         try:
             output = SlotOutput.model_validate(contents[0])
-            if self._slot_class is not Slot:
+            if not self._ours:
                 json.dumps(output.slot_data)
         except (ValueError, TypeError) as error:
             told = "; ".join(str(error).splitlines()[1:3]) or str(error)

@@ -302,7 +302,7 @@ class TestSystems:
             ("syntax:X", ("importing it failed: SyntaxError", "syntax.py")),
             ("leaves:X", ("importing it failed: SystemExit",)),
             ("Emptie", ('no system "Emptie"', "Did you mean empty?")),
-            (":X", ("slot, empty, copy",)),
+            (":X", ("Systems: slot, stage1, stage2, fewshot, empty, copy",)),
         ],
     )
     def test_a_fault_of_the_users_own_slot_is_exit_2_and_said_in_a_line(

@@ -1,0 +1,121 @@
+"""Opening the system under test of a run: which there are, what each asks, what it refuses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callbench.cassette.store import Cassette
+from callbench.cassette.transport import Mode
+from callbench.dataset.loader import Dataset
+from callbench.errors import UsageError
+from callbench.models.catalogue import Role, load_catalogue
+from callbench.run.baselines import CopySystem, EmptySystem
+from callbench.run.cassettes import cassette_path
+from callbench.run.config import RunConfig
+from callbench.run.examples import ExamplePool
+from callbench.run.fewshot import FewShot, FewShotSystem
+from callbench.run.info import Record, repeat_command, run_info
+from callbench.run.session import BOTH, Roles, open_models, roles_of
+from callbench.run.stages import Stage1, Stage2
+from callbench.run.system import SlotSystem, System, load_slot_class
+from corecall.core import CoreCall
+from corecall.slot.slot import Slot
+
+BASELINES: dict[str, type[System]] = {"empty": EmptySystem, "copy": CopySystem}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A system that asks models: its Slot class, and the roles of the models it asks."""
+
+    slot_class: type[CoreCall]
+    asked: tuple[Role, ...] = BOTH
+
+
+_KINDS = {
+    "slot": _Kind(Slot),
+    "stage1": _Kind(Stage1, ("reasoning",)),
+    "stage2": _Kind(Stage2, ("function",)),
+    "fewshot": _Kind(FewShot, ("reasoning",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A system ready to fill: ``info`` is ``run.json``, ``secrets`` are the keys no file may hold."""
+
+    system: System
+    info: Record
+    secrets: Sequence[str] = ()
+
+
+@asynccontextmanager
+async def opened(config: RunConfig, whole: Dataset, dataset: Dataset) -> AsyncIterator[Opened]:
+    """Give the system under test for the cases of ``dataset``, which are some of ``whole``.
+
+    Raises ``UsageError`` for options that do not fit the system, before anything is asked.
+    """
+    _refuse(config)
+    if config.system in BASELINES:
+        yield Opened(BASELINES[config.system](), run_info(config, dataset))
+        return
+    kind = _KINDS.get(config.system) or _Kind(load_slot_class(config.system))
+    roles = roles_of(load_catalogue(config.config), config.model, config.function_model, kind.asked)
+    options = _options(config)
+    path = cassette_path(config, dataset.name)
+    names = [profile.model for profile in roles.in_use.values()]
+    with Cassette.open(path, models=names) as cassette:
+        command = repeat_command(config, Mode.RECORD)
+        async with open_models(roles, cassette, config.mode, command=command) as models:
+            if config.examples is None:
+                system = SlotSystem(models, kind.slot_class, **options)
+            else:
+                pool = ExamplePool(whole)
+                pool.check(dataset.cases, config.examples)
+                system = FewShotSystem(models, pool, config.examples, **options)
+            yield Opened(system, run_info(config, dataset, roles, path), _keys(roles))
+
+
+def _refuse(config: RunConfig) -> None:
+    if config.shots is not None and config.system != "fewshot":
+        raise UsageError(
+            f"--shots is for --system fewshot; {config.system} shows no examples.",
+            remedy="Leave it out, or add --system fewshot.",
+        )
+    if config.shots is not None and config.shots < 0:
+        raise UsageError(f"--shots must be 0 or more, not {config.shots}.")
+    if config.prompt is not None and config.system == "fewshot":
+        raise UsageError("--prompt is a template of the Slot, which --system fewshot does not use.")
+
+
+def _options(config: RunConfig) -> dict[str, Any]:
+    """Return what a Slot class is given; only what was asked for, for classes of the user's own."""
+    options: dict[str, Any] = {}
+    if config.repair:
+        options["repair"] = True
+    if config.ask_optional:
+        options["ask_optional"] = True
+    if config.prompt is not None:
+        options["prompt"] = _read_prompt(config.prompt)
+    return options
+
+
+def _keys(roles: Roles) -> list[str]:
+    names = {profile.api_key_env for profile in roles.in_use.values()} - {""}
+    return [key for name in names if (key := os.environ.get(name, "").strip())]
+
+
+def _read_prompt(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--prompt {path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"--prompt {path}: byte {error.start + 1} is not UTF-8.", remedy="Save it as UTF-8."
+        ) from error
