@@ -3,6 +3,8 @@
 Four phases: the examples are checked, the messages put together, the reply is streamed, and
 each chunk becomes text for the callback and the result. Nothing is touched but the model, no
 state is kept. LangChain's models are recognized by their methods and never imported.
+
+Contract: fewshot.call.2, fewshot.call.3, fewshot.call.4.
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ def fewshot_messages(system: str, examples: Iterable[Example], message: str) -> 
         TypeError: ``system`` or ``message`` is no text.
         ValueError: an example is no mapping, lacks a key or holds no text under it; the
             message names index and key.
+
+    Contract: fewshot.message.1, fewshot.message.2, fewshot.message.3, fewshot.message.4,
+    fewshot.message.5, fewshot.message.6, fewshot.message.7, fewshot.message.8,
+    fewshot.example.1, fewshot.example.2, fewshot.example.3, fewshot.example.5.
     """
     for name, text in (("system", system), ("message", message)):
         if not isinstance(text, str):
@@ -75,6 +81,12 @@ async def call_llm(
 
     What the model raises passes unchanged. However the call ends, cancellation included, the
     model's stream is closed.
+
+    Contract: fewshot.call.1, fewshot.example.4, fewshot.model.1, fewshot.model.2,
+    fewshot.model.3, fewshot.model.4, fewshot.model.5, fewshot.model.6, fewshot.reply.1,
+    fewshot.reply.2, fewshot.reply.3, fewshot.callback.1, fewshot.callback.2,
+    fewshot.callback.3, fewshot.callback.4, fewshot.callback.5, fewshot.callback.6,
+    fewshot.stream.1, fewshot.stream.2, fewshot.stream.3.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is of type {type(callback).__name__}, which cannot be called")
@@ -100,6 +112,9 @@ def chunk_text(chunk: object) -> str:
 
     Text is itself; of an object with ``content`` that is meant, ``None`` being ``""`` and a
     list of content blocks the text of its text blocks; anything else is ``str(chunk)``.
+
+    Contract: fewshot.chunk.1, fewshot.chunk.2, fewshot.chunk.3, fewshot.chunk.4,
+    fewshot.chunk.5, fewshot.chunk.6.
     """
     if isinstance(chunk, str):
         return chunk

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
-from corecall.callbacks import callback_input_from, callback_output_from
+from corecall import fewshot
+from corecall.callbacks import (
+    CallbackInput,
+    CallbackOutput,
+    ToolResult,
+    callback_input_from,
+    callback_output_from,
+)
 from corecall.core import CoreCall, DataBase
-from corecall.deltas import Completion, Delta
+from corecall.deltas import Delta
 from corecall.executor import StepExecutor, StepInfo, Task, TaskMetadata, TaskRuntime, TaskState
-from corecall.generator import GenerationError, JsonGenerator
+from corecall.generator import GenerationError
 from corecall.history import extract
 from corecall.llm.llm import LLM
 from corecall.providers import Models
 from corecall.reply import parse_reply, process_response
 from corecall.slot.processor import DataError, SchemaError, SlotProcessor
 from corecall.slot.slot import Slot
-from corecall.sse import SSEDecoder
 from corecall.types import CallError, ExecutorBackground, ExecutorHistory, LanguageType
+
+from . import model_operations
 
 ERRORS: dict[str, type[Exception]] = {
     "invalid_schema": SchemaError,
     "invalid_data": DataError,
     "value_error": ValueError,
     "type_error": TypeError,
+    "key_error": KeyError,
     "call_error": CallError,
 }
 
@@ -174,6 +183,10 @@ def _filled(inputs: dict[str, Any]) -> tuple[Slot, dict[str, Any], _Scripted]:
     return call, chunk.content, models
 
 
+def slot_input(inputs: dict[str, Any]) -> Any:
+    return _instance(Slot, inputs).input
+
+
 def slot_run(inputs: dict[str, Any]) -> Any:
     return _filled(inputs)[1]
 
@@ -223,9 +236,18 @@ def _instance(kind: type[Any], inputs: dict[str, Any]) -> Any:
 
 
 def fewshot_messages(inputs: dict[str, Any]) -> Any:
-    from corecall import fewshot
-
     return fewshot.fewshot_messages(inputs["system"], inputs["examples"], inputs["message"])
+
+
+def fewshot_reply(inputs: dict[str, Any]) -> Any:
+    class Model:
+        async def astream(self, _: Any) -> AsyncIterator[Any]:
+            for chunk in inputs["chunks"]:
+                yield SimpleNamespace(**chunk) if isinstance(chunk, dict) else chunk
+
+    pieces: list[str] = []
+    reply = asyncio.run(fewshot.call_llm("", Model(), "", callback=pieces.append))
+    return {"pieces": pieces, "reply": reply}
 
 
 def callback_convert(inputs: dict[str, Any]) -> Any:
@@ -234,36 +256,25 @@ def callback_convert(inputs: dict[str, Any]) -> Any:
     return None if converted is None else converted.model_dump(exclude_none=True)
 
 
-def stream_decode(inputs: dict[str, Any]) -> Any:
-    decoder = SSEDecoder()
-    events = [event for chunk in inputs["chunks"] for event in decoder.feed(_bytes(chunk))]
-    return [{"event": event.event, "data": event.data, "id": event.id} for event in events]
+def callback_record(inputs: dict[str, Any]) -> Any:
+    kinds = {"input": CallbackInput, "output": CallbackOutput, "result": ToolResult}
+    return kinds[inputs["kind"]].model_validate(inputs["fields"]).model_dump()
 
 
-def stream_complete(inputs: dict[str, Any]) -> Any:
-    completion = Completion()
-    for chunk in inputs["chunks"]:
-        completion.add(chunk)
-    return {
-        "content": completion.content,
-        "reasoning": completion.reasoning,
-        "tool_calls": [
-            {"id": call.id, "name": call.name, "arguments": call.arguments}
-            for call in completion.tool_calls
-        ],
-        "finish_reason": completion.finish_reason,
+def callback_arguments(inputs: dict[str, Any]) -> Any:
+    return CallbackInput(arguments_in_json=inputs["text"]).arguments()
+
+
+def callback_extra(inputs: dict[str, Any]) -> Any:
+    kinds: dict[str, type[Any]] = {
+        "string": str,
+        "integer": int,
+        "number": float,
+        "boolean": bool,
+        "object": dict,
+        "array": list,
     }
-
-
-def provider_params(inputs: dict[str, Any]) -> Any:
-    async def ask(*_: Any) -> Any:
-        raise AssertionError("nothing is asked")
-
-    return JsonGenerator(ask, mode=inputs["mode"])._params(inputs["schema"])
-
-
-def _bytes(chunk: str | dict[str, str]) -> bytes:
-    return chunk.encode() if isinstance(chunk, str) else base64.b64decode(chunk["base64"])
+    return CallbackOutput(extra=inputs["extra"]).extra_as(inputs["key"], kinds[inputs["type"]])
 
 
 OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -279,12 +290,15 @@ OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "reply.process": reply_process,
     "llm.messages": llm_messages,
     "slot.messages": slot_messages,
+    "slot.input": slot_input,
     "slot.run": slot_run,
     "slot.stage2": slot_stage2,
     "slot.trace": slot_trace,
     "fewshot.messages": fewshot_messages,
+    "fewshot.reply": fewshot_reply,
     "callback.convert": callback_convert,
-    "stream.decode": stream_decode,
-    "stream.complete": stream_complete,
-    "provider.params": provider_params,
+    "callback.record": callback_record,
+    "callback.arguments": callback_arguments,
+    "callback.extra": callback_extra,
+    **model_operations.OPERATIONS,
 }
