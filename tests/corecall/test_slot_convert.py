@@ -380,14 +380,6 @@ class TestAsking:
         root = SlotProcessor({"properties": {"a": {}}, "minProperties": 1})
         assert root.asked(root.check_json({}), {}, optional=True)["required"] == [""]
 
-    def test_schema_for_places_of_ones_choice(self) -> None:
-        found = SlotProcessor(TRIP).schema_for(["/home", "/stops/0/n"], {"stops": [{}]})
-        assert found["properties"] == {
-            "/home": {"$ref": "#/definitions/place"},
-            "/stops/0/n": {"type": "integer"},
-        }
-        assert found["definitions"] == {"place": {"type": "string", "minLength": 1}}
-
     @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
     @given(schema=OBJECT_SCHEMAS, known=OBJECTS, value=DATA)
     def test_both_forms_ask_for_the_same(

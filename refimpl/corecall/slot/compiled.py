@@ -25,8 +25,10 @@ from corecall.slot.patterns import (
     Matcher,
     PatternError,
     map_surrogates,
+    mapped,
 )
-from corecall.slot.references import METASCHEMA, Index, Schema, Target, build_index
+from corecall.slot.references import UNREAD, Index, Schema, Target, build_index
+from corecall.slot.shape import check_shape
 
 _KEPT = 1024
 _OPTIONS = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)
@@ -124,27 +126,37 @@ class Compiled:
         return found
 
     def is_never(self, schema: Schema) -> bool:
-        """Say whether ``schema`` is ``false``, or ``{"not": {}}``, as itself or by reference."""
-        schema = self.resolve(schema)
-        if isinstance(schema, bool):
-            return not schema
-        return len(schema) == 1 and schema.get("not") in ({}, True)
+        """Say whether ``schema`` is ``false`` or ``{"not": {}}``: itself, by reference or ``allOf``."""
+        if schema is True:
+            return False
+        seen: set[int] = set()
+        stack = [schema]
+        while stack:
+            schema = self.resolve(stack.pop())
+            if isinstance(schema, bool):
+                if not schema:
+                    return True
+            elif id(schema) not in seen:
+                seen.add(id(schema))
+                if "not" in schema and schema["not"] in ({}, True):
+                    return True
+                stack += schema.get("allOf", ())
+        return False
 
     def _build_engine(self) -> jsonschema_rs.Draft7Validator | None:
         index = self.index
         slow = graph.multiplies(index) or self.has_surrogates
+        if slow or any("$defs" in node for node in index.nodes):
+            check_shape(index)
+        if slow:
+            return None
         try:
-            as_is = not (slow or index.targets or index.patterns or index.has_uris)
+            as_is = not (index.targets or index.patterns or index.has_unread)
             schema = self.root if as_is else self._rewritten(self.root)
-            if not slow:
-                return _engine(schema)
-            metaschema = _engine(METASCHEMA)
-            metaschema.validate(schema)
-            for target in index.targets.values():
-                metaschema.validate(self._rewritten(target.schema))
+            return _engine(schema)
         except jsonschema_rs.ValidationError as error:
+            check_shape(index)
             raise SchemaError(join(error.instance_path), error.message) from error
-        return None
 
     def _rewritten(self, value: Any) -> Any:
         """Return the engine's copy of ``value``: see the module's docstring."""
@@ -155,7 +167,7 @@ class Compiled:
         is_schema = id(value) in self.index.pointers
         copied: dict[str, Any] = {}
         for key, child in value.items():
-            if is_schema and isinstance(child, str) and key in ("$id", "$schema"):
+            if is_schema and isinstance(child, str) and key in UNREAD:
                 continue
             name = map_surrogates(key)
             if is_schema and key == "patternProperties" and isinstance(child, dict):
@@ -216,12 +228,3 @@ def _engine(schema: dict[str, Any]) -> jsonschema_rs.Draft7Validator:
     return jsonschema_rs.Draft7Validator(
         schema, validate_formats=False, offline=True, pattern_options=_OPTIONS
     )
-
-
-def mapped(value: Any) -> Any:
-    """Return a copy of a JSON value without lone surrogates, which the engine cannot take."""
-    if isinstance(value, dict):
-        return {map_surrogates(key): mapped(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [mapped(child) for child in value]
-    return map_surrogates(value) if isinstance(value, str) else value

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from corecall.slot.compiled import Compiled, mapped
+from corecall.slot.compiled import Compiled
+from corecall.slot.patterns import mapped
 from corecall.slot.references import Schema
 
 _Question = tuple[Schema, Any]

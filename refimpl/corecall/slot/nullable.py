@@ -7,24 +7,22 @@ null (:func:`add_null`); a null that the original schema does not admit means "n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
 
-from corecall import pointer
 from corecall.slot.compiled import Compiled
 from corecall.slot.evaluate import Evaluator
 from corecall.slot.limits import copy_json
-from corecall.slot.references import Schema
+from corecall.slot.references import Schema, subschemas
 from corecall.slot.violations import item_schemas, member_schemas
 
 _BASIC = frozenset({"boolean", "integer", "number", "string"})
-_WIDENED = ("properties", "patternProperties", "items", "additionalProperties")
+_STRICT = frozenset({"if", "not", "oneOf"})
+"""Keywords by which a schema that admits more makes the whole admit less, or may."""
 _SCALARS = (str, int, float, bool, type(None))
 
 
-def add_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of ``schema`` whose basic-typed values also admit null (DESIGN 3.4).
+def add_null(compiled: Compiled) -> dict[str, Any]:
+    """Return a copy of the schema whose basic-typed values also admit null.
 
     Reached are ``properties``, ``items``, ``additionalProperties`` and ``patternProperties``, at any
     depth, through ``anyOf``, ``allOf`` and definitions. ``enum`` and ``const`` gain null; one that lists
@@ -32,7 +30,8 @@ def add_null(schema: dict[str, Any]) -> dict[str, Any]:
     ``anyOf`` of it and null. ``oneOf``, ``not`` and ``if``, and definitions that such a keyword uses,
     stay as they are: widened, they would make valid data invalid.
     """
-    return _Widening(schema).run()
+    widened: dict[str, Any] = _Widening(compiled).inside(compiled.root)
+    return widened
 
 
 def admitting_null(schema: dict[str, Any]) -> dict[str, Any]:
@@ -45,76 +44,58 @@ def admitting_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Widening:
-    def __init__(self, schema: dict[str, Any]) -> None:
-        self._root = schema
-        self._frozen = _frozen(schema)
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+        self._frozen = _frozen(compiled)
+        self._holders = _holders(compiled)
 
-    def run(self) -> dict[str, Any]:
-        widened = self._inside(self._root, "")
-        return widened if isinstance(widened, dict) else self._root
-
-    def _inside(self, schema: Any, place: str) -> Any:
+    def inside(self, schema: Any) -> Any:
         """Return a copy of ``schema`` with the values inside it widened, not itself."""
-        if not isinstance(schema, dict) or place in self._frozen:
+        if not isinstance(schema, dict) or id(schema) in self._frozen:
             return copy_json(schema)
         copied: dict[str, Any] = {}
         for keyword, value in schema.items():
-            below = f"{place}/{keyword}"
-            if keyword in ("properties", "patternProperties") and isinstance(value, dict):
-                copied[keyword] = {
-                    name: self._admitting(child, f"{below}/{pointer.escape(name)}")
-                    for name, child in value.items()
-                }
+            if keyword in ("properties", "patternProperties"):
+                copied[keyword] = {name: self._admitting(child) for name, child in value.items()}
             elif keyword in ("definitions", "$defs") and isinstance(value, dict):
-                copied[keyword] = {
-                    name: self._inside(child, f"{below}/{pointer.escape(name)}")
-                    for name, child in value.items()
-                }
-            elif keyword in ("items", "additionalProperties") and isinstance(value, dict):
-                copied[keyword] = self._admitting(value, below)
-            elif keyword == "items" and isinstance(value, list):
-                copied[keyword] = [
-                    self._admitting(child, f"{below}/{number}")
-                    for number, child in enumerate(value)
-                ]
-            elif keyword in ("anyOf", "allOf") and isinstance(value, list):
-                copied[keyword] = [
-                    self._inside(child, f"{below}/{number}") for number, child in enumerate(value)
-                ]
+                copied[keyword] = {name: self.inside(child) for name, child in value.items()}
+            elif keyword == "additionalProperties":
+                copied[keyword] = self._admitting(value)
+            elif keyword == "items":
+                copied[keyword] = (
+                    [self._admitting(child) for child in value]
+                    if isinstance(value, list)
+                    else self._admitting(value)
+                )
+            elif keyword in ("anyOf", "allOf"):
+                copied[keyword] = [self.inside(child) for child in value]
             else:
                 copied[keyword] = copy_json(value)
         return copied
 
-    def _admitting(self, schema: Any, place: str) -> Any:
+    def _admitting(self, schema: Schema) -> Any:
         """Return a copy of ``schema`` that admits null, if it is basic, with its inside widened."""
-        if not isinstance(schema, dict) or place in self._frozen:
+        if isinstance(schema, bool) or id(schema) in self._frozen:
             return copy_json(schema)
         if "$ref" in schema:
-            if self._is_basic_reference(schema):
+            found = self._compiled.resolve(schema)
+            if isinstance(found, dict) and _is_basic(found) and id(schema) not in self._holders:
                 return {"anyOf": [copy_json(schema), {"type": "null"}]}
             return copy_json(schema)
-        widened: dict[str, Any] = self._inside(schema, place)
+        widened: dict[str, Any] = self.inside(schema)
         for keyword in ("anyOf", "allOf"):
-            branches = schema.get(keyword)
-            if isinstance(branches, list):
+            branches = schema.get(keyword, [])
+            if branches:
                 has_null = keyword == "anyOf" and {"type": "null"} in branches
                 widened[keyword] = [
                     copy_json(branch)
                     if has_null and isinstance(branch, dict) and "$ref" in branch
-                    else self._admitting(branch, f"{place}/{keyword}/{number}")
-                    for number, branch in enumerate(branches)
+                    else self._admitting(branch)
+                    for branch in branches
                 ]
         if _is_basic(schema):
             _add_null_here(widened)
         return widened
-
-    def _is_basic_reference(self, schema: dict[str, Any]) -> bool:
-        seen: list[Any] = []
-        found: Any = schema
-        while isinstance(found, dict) and isinstance(found.get("$ref"), str) and found not in seen:
-            seen.append(found)
-            found = _local(self._root, found["$ref"])
-        return isinstance(found, dict) and _is_basic(found)
 
 
 def _is_basic(schema: dict[str, Any]) -> bool:
@@ -139,44 +120,34 @@ def _add_null_here(schema: dict[str, Any]) -> None:
         schema["enum"].append(None)
 
 
-def _frozen(root: dict[str, Any]) -> frozenset[str]:
-    """Return the pointers of subschemas that a keyword like ``oneOf`` uses, directly or by ``$ref``."""
-    frozen: set[str] = set()
-    seen: set[tuple[str, bool]] = set()
-    stack: list[tuple[Any, str, bool]] = [(root, "", False)]
+def _frozen(compiled: Compiled) -> frozenset[int]:
+    """Return the ids of the subschemas that ``oneOf``, ``not`` or ``if`` use, by ``$ref`` too."""
+    stack: list[Schema] = [
+        child
+        for node in compiled.index.nodes
+        for keyword, _, child in subschemas(node)
+        if keyword in _STRICT
+    ]
+    frozen: set[int] = set()
     while stack:
-        schema, place, inside = stack.pop()
-        if not isinstance(schema, (dict, list)) or (place, inside) in seen:
+        schema = stack.pop()
+        if isinstance(schema, bool) or id(schema) in frozen:
             continue
-        seen.add((place, inside))
-        if inside:
-            frozen.add(place)
-        for key, child in _children(schema):
-            stack.append((child, f"{place}/{pointer.escape(key)}", inside or key in _STRICT))
-        reference = schema.get("$ref") if isinstance(schema, dict) else None
-        if inside and isinstance(reference, str) and reference.startswith("#"):
-            target = _local(root, reference)
-            if isinstance(target, (dict, list)):
-                stack.append((target, unquote(reference[1:]), True))
+        frozen.add(id(schema))
+        target = compiled.target(schema)
+        if target is not None:
+            stack.append(target.schema)
+        stack += [child for _, _, child in subschemas(schema)]
     return frozenset(frozen)
 
 
-_STRICT = frozenset({"oneOf", "not", "if", "contains", "propertyNames"})
-
-
-def _children(container: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
-    if isinstance(container, dict):
-        yield from container.items()
-    else:
-        yield from ((str(number), child) for number, child in enumerate(container))
-
-
-def _local(root: dict[str, Any], reference: str) -> Any:
-    """Return what a local ``$ref`` points at, ``None`` for any other."""
-    try:
-        return pointer.get(root, unquote(reference[1:])) if reference.startswith("#") else None
-    except (LookupError, pointer.PointerError):
-        return None
+def _holders(compiled: Compiled) -> frozenset[int]:
+    """Return the ids of the subschemas with a ``$ref`` whose siblings another ``$ref`` leads into."""
+    pointers = {target.pointer for target in compiled.index.targets.values() if target.pointer}
+    above = {place[:end] for place in pointers for end in range(len(place)) if place[end] == "/"}
+    return frozenset(
+        node for node in compiled.index.targets if compiled.index.pointers[node] in above
+    )
 
 
 def drop_nulls(compiled: Compiled, data: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 import jsonschema_rs
 
@@ -54,6 +55,15 @@ def map_surrogates(text: str) -> str:
     text does not use the last 2,048 characters of plane 16 itself.
     """
     return _SURROGATE.sub(lambda found: chr(ord(found[0]) - 0xD800 + 0x10F700), text)
+
+
+def mapped(value: Any) -> Any:
+    """Return a copy of a JSON value without lone surrogates, which the engine cannot take."""
+    if isinstance(value, dict):
+        return {map_surrogates(key): mapped(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [mapped(child) for child in value]
+    return map_surrogates(value) if isinstance(value, str) else value
 
 
 class Matcher:

@@ -6,16 +6,16 @@ and Infinity are not JSON. Arguments are never changed, and results share nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from corecall.pointer import join, split
+from corecall.jsontext import BLANK
+from corecall.pointer import join
 from corecall.reply import loads
-from corecall.slot.asking import ask_schema, asked, missing_optional, schemas_at
+from corecall.slot.asking import ask_schema, asked, missing_optional
 from corecall.slot.compiled import compile_schema
 from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
-from corecall.slot.limits import DataError, SchemaError, plain_data, plain_schema
+from corecall.slot.limits import DataError, SchemaError, plain_data
 from corecall.slot.merging import Merge, Refusal, merge, pointed
 from corecall.slot.nullable import add_null, drop_nulls
 from corecall.slot.remaining import remaining_schema
@@ -118,23 +118,13 @@ class SlotProcessor:
         """Return the pointers of declared properties that ``known`` may have and has not."""
         return [join(tokens) for tokens in missing_optional(self._compiled, _object(known))]
 
-    def schema_for(self, pointers: Sequence[str], known: dict[str, Any]) -> dict[str, Any]:
-        """Return a schema in the form of the remaining schema for places of one's own choice.
-
-        ``pointers`` lead to values in ``known``, or to members missing there.
-        """
-        known = _object(known)
-        tokens = [split(pointer) for pointer in pointers]
-        places = [(place, schemas_at(self._compiled, place, known)) for place in tokens]
-        return remaining_schema(self._compiled, places)
-
     @staticmethod
     def add_null_to_basic_types(schema: dict[str, Any]) -> dict[str, Any]:
         """Return a copy of ``schema`` in which values of basic type may also be null.
 
         Idempotent, and what was valid stays valid. See :mod:`corecall.slot.nullable`.
         """
-        return add_null(plain_schema(schema))
+        return add_null(compile_schema(schema))
 
     def process_json(self, text_or_object: str | dict[str, Any]) -> dict[str, Any]:
         """Return a strict-mode reply without the members that are null where the schema has no null.
@@ -143,7 +133,7 @@ class SlotProcessor:
         """
         value: Any = text_or_object
         if isinstance(value, str):
-            value = _read(value) if value.strip() else None
+            value = _read(value) if value.strip(BLANK) else None
         return drop_nulls(self._compiled, _object({} if value is None else value))
 
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from jsonschema import Draft7Validator
 
-from corecall.pointer import array_index, escape
+from corecall.pointer import PointerError, array_index, escape, split
 from corecall.slot.limits import MAX_DEPTH, SchemaError
 
 Schema = dict[str, Any] | bool
@@ -38,6 +38,9 @@ SINGLE = frozenset(
 )
 LISTS = frozenset({"allOf", "anyOf", "items", "oneOf"})
 MAPS = frozenset({"$defs", "definitions", "dependencies", "patternProperties", "properties"})
+UNREAD = frozenset({"$id", "$schema", "contentEncoding", "contentMediaType"})
+"""Keywords that the fast engine must not see: it resolves references by the first two, and asserts
+the others, which are annotations here as ``format`` is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,8 @@ class Index:
     """What the ``$ref`` of a subschema object points at."""
     patterns: dict[str, str] = field(default_factory=dict)
     """Every regular expression, and the pointer where it stands first."""
-    has_uris: bool = False
-    """Whether there is an ``$id`` or ``$schema`` in it."""
+    has_unread: bool = False
+    """Whether a subschema has one of :data:`UNREAD`."""
 
 
 def subschemas(node: dict[str, Any]) -> Iterator[tuple[str, str | None, Schema]]:
@@ -120,20 +123,22 @@ class _Indexer:
             index.nodes.append(node)
             base = self._register(node, pointer, base)
             self._bases[id(node)] = base
+            below: list[tuple[dict[str, Any], str | None, str, int]] = []
             for keyword, name, child in subschemas(node):
                 if not isinstance(child, dict):
                     continue
                 place = pointer
                 if place is not None:
                     place += f"/{keyword}" if name is None else f"/{keyword}/{escape(name)}"
-                stack.append((child, place, base, level + 1))
+                below.append((child, place, base, level + 1))
+            stack += reversed(below)  # so that what stands first is met first
             if "pattern" in node or "patternProperties" in node:
                 self._note_patterns(node, pointer)
 
     def _register(self, node: dict[str, Any], pointer: str | None, base: str) -> str:
         """Note the node's ``$ref`` or ``$id``; return the base URI that holds inside it."""
-        if "$id" in node or "$schema" in node:
-            self._index.has_uris = True
+        if not UNREAD.isdisjoint(node):
+            self._index.has_unread = True
         if isinstance(node.get("$ref"), str):
             self._references.append(node)
             return base  # siblings of $ref are ignored in Draft 7, $id among them
@@ -176,9 +181,12 @@ class _Indexer:
             return Target(self._index.pointers[id(anchored)], anchored, absolute)
         found: Any = resource
         base = uri
-        for token in fragment.split("/")[1:]:
-            token = token.replace("~1", "/").replace("~0", "~")
-            found, token = _step(found, token, place, reference)
+        try:
+            tokens = split(fragment)
+        except PointerError as error:
+            raise SchemaError(place, f"{reference!r}: {error}") from error
+        for token in tokens:
+            found = _step(found, token, place, reference)
             pointer = None if pointer is None else f"{pointer}/{escape(token)}"
             base = self._bases.get(id(found), base)
         if isinstance(found, dict):
@@ -188,13 +196,13 @@ class _Indexer:
         return Target(pointer, found, absolute)
 
 
-def _step(container: Any, token: str, place: str, reference: str) -> tuple[Any, str]:
+def _step(container: Any, token: str, place: str, reference: str) -> Any:
     if isinstance(container, dict) and token in container:
-        return container[token], token
+        return container[token]
     if isinstance(container, list):
         index = array_index(token)
         if index is not None and index < len(container):
-            return container[index], token
+            return container[index]
     raise SchemaError(place, f"{reference!r} points at nothing")
 
 

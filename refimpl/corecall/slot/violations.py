@@ -56,10 +56,10 @@ def violations(evaluator: Evaluator, data: Any, *, deep: bool = False) -> Iterat
             yield entry
             continue
         value = entry.value
-        applying = evaluator.applying(entry.schemas, value)
-        if entry.tokens and any(map(is_never, applying)):
+        if entry.tokens and any(map(is_never, entry.schemas)):
             yield Violation(Kind.FORBIDDEN, entry.tokens, entry.schemas, "must not be there")
             continue
+        applying = evaluator.applying(entry.schemas, value)
         nodes = [schema for schema in applying if isinstance(schema, dict)]
         reason = "nothing is valid here" if len(nodes) < len(applying) else ""
         reason = reason or fault(evaluator, nodes, value)
