@@ -38,17 +38,18 @@ def loads(text: str) -> Any:
     :func:`duplicate_keys` to learn of them.
 
     Raises:
-        json.JSONDecodeError: (a ``ValueError``) with the position, when ``text`` is not
+        json.JSONDecodeError: (a ``ValueError``) with the position in ``text``, when it is not
             JSON or nests deeper than :data:`MAX_DEPTH`. Never ``RecursionError``.
     """
-    text = text.strip(BLANK)
     if text.count("{") + text.count("[") > MAX_DEPTH:
         _check_depth(text)
+    body = text.strip(BLANK)
     try:
-        value = orjson.loads(text)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise json.JSONDecodeError(error.msg, text, error.pos) from None
-    return json.loads(text) if _LONG_INTEGER.search(text) else value
+        position = len(text) - len(text.lstrip(BLANK)) + error.pos
+        raise json.JSONDecodeError(error.msg, text, position) from None
+    return json.loads(body) if _LONG_INTEGER.search(body) else value
 
 
 def duplicate_keys(text: str, value: Any) -> tuple[str, ...]:

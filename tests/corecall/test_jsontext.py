@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -82,6 +83,18 @@ class TestLoads:
             loads(text)
         if position is not None:
             assert caught.value.pos == position
+
+    @pytest.mark.parametrize(
+        ("text", "place"),
+        [
+            ("\n\n {'a': 1}", "line 3 column 3 (char 4)"),
+            ("\ufeff [1e999]  ", "line 1 column 4 (char 3)"),
+            ("  " + "[" * 101, "line 1 column 103 (char 102)"),
+        ],
+    )
+    def test_blanks_before_the_text_count_in_the_position(self, text: str, place: str) -> None:
+        with pytest.raises(json.JSONDecodeError, match=re.escape(place)):
+            loads(text)
 
     def test_a_pair_of_escaped_surrogates_is_one_character(self) -> None:
         assert loads('"\\ud83d\\ude42"') == "🙂"
