@@ -25,7 +25,7 @@ AREAS = (
     "callback",
     "fewshot",
 )
-RULE_ID = re.compile(rf"\b(?:{'|'.join(AREAS)})\.[a-z][a-z_]*\.[1-9][0-9]*\b")
+RULE_ID = re.compile(rf"\b(?:{'|'.join(AREAS)})\.[a-z][a-z0-9_]*\.[1-9][0-9]*\b")
 _HEADING = re.compile(r"^#### `([^`]+)` (.+)$")
 _FENCE = re.compile(r"^(`{3,})([a-z0-9]*)$")
 

@@ -75,22 +75,31 @@ def violations(evaluator: Evaluator, data: Any, *, deep: bool = False) -> Iterat
 
 def undeclared(evaluator: Evaluator, data: Any) -> Iterator[Violation]:
     """Yield what a deep walk would for ``data`` that is valid: its undeclared members."""
-    stack = [_Place((), (evaluator.compiled.root,), data)]
+    stack: list[Violation | _Place] = [_Place((), (evaluator.compiled.root,), data)]
     while stack:
         place = stack.pop()
+        if isinstance(place, Violation):
+            yield place
+            continue
         nodes = evaluator.applying_nodes(place.schemas, place.value)
-        below: list[_Place] = []
+        below: list[Violation | _Place] = []
         if isinstance(place.value, dict):
             declared = declares(evaluator, place.schemas, place.value)
-            for name, child in place.value.items():
-                tokens = (*place.tokens, name)
+            for name in _ordered(nodes, place.value):
+                tokens, child = (*place.tokens, name), place.value[name]
                 if declared is not None and name not in declared:
-                    yield _undeclared(tokens)
+                    below.append(_undeclared(tokens))
                 elif isinstance(child, (dict, list)):
                     below.append(_Place(tokens, member_schemas(evaluator, nodes, name), child))
         else:
             below += (item for item in _items(nodes, place) if isinstance(item.value, (dict, list)))
         stack += reversed(below)
+
+
+def _ordered(nodes: list[dict[str, Any]], value: dict[str, Any]) -> Iterator[str]:
+    """Yield the names in ``value``, those of ``properties`` first."""
+    order = dict.fromkeys(name for node in nodes for name in node.get("properties", ()))
+    return (name for name in (order | dict.fromkeys(value)) if name in value)
 
 
 def _undeclared(tokens: tuple[str, ...]) -> Violation:
