@@ -1,13 +1,14 @@
 """The tool callback contract: what handlers of a tool run are given, and how they are called.
 
-From the seed ``callback_extra`` and DESIGN §3.6. Everything is keyword-only; unknown fields of a
-dict are ignored, so that old code reads what newer code writes.
+From the seed ``callback_extra``. Everything is keyword-only; unknown fields of a dict are ignored,
+so that old code reads what newer code writes.
+
+Contract: callback.record.1, callback.record.2, callback.record.3, callback.record.4.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -26,6 +27,11 @@ class _Record(BaseModel):
 
 
 class _WithExtra(_Record):
+    """A record with room for what else a caller wants to pass on.
+
+    Contract: callback.extra.1, callback.extra.2.
+    """
+
     extra: dict[str, Any] = Field(default_factory=dict)
 
     def extra_as(self, key: str, kind: type[T]) -> T:
@@ -34,6 +40,8 @@ class _WithExtra(_Record):
         Raises:
             KeyError: there is no such key.
             TypeError: the value is something else; both messages name the key.
+
+        Contract: callback.extra.3, callback.extra.4, callback.extra.5, callback.extra.6.
         """
         if key not in self.extra:
             raise KeyError(f"extra has no {key!r}; it has {sorted(self.extra)}")
@@ -45,7 +53,10 @@ class _WithExtra(_Record):
 
 
 class ToolArgument(_Record):
-    """The bare arguments of a tool call, as JSON text."""
+    """The bare arguments of a tool call, as JSON text.
+
+    Contract: callback.convert.3.
+    """
 
     text: str
 
@@ -58,7 +69,10 @@ class TextPart(_Record):
 
 
 class _MediaPart(_Record):
-    """Content that lies at a URL or, with its MIME type, right here in base64."""
+    """Content that lies at a URL or, with its MIME type, right here in base64.
+
+    Contract: callback.part.2, callback.part.3, callback.part.4, callback.part.5.
+    """
 
     url: str | None = None
     base64_data: str | None = None
@@ -73,7 +87,7 @@ class _MediaPart(_Record):
                 raise ValueError("base64_data needs its mime_type")
             try:
                 base64.b64decode(self.base64_data, validate=True)
-            except binascii.Error as error:
+            except ValueError as error:
                 raise ValueError(f"base64_data is not base64: {error}") from error
         return self
 
@@ -108,13 +122,19 @@ ToolResultPart = Annotated[
 
 
 class ToolResult(_Record):
-    """The structured output of a tool, its parts in order."""
+    """The structured output of a tool, its parts in order.
+
+    Contract: callback.part.1, callback.part.6, callback.part.7.
+    """
 
     parts: list[ToolResultPart] = Field(default_factory=list)
 
 
 class CallbackInput(_WithExtra):
-    """What a tool is called with."""
+    """What a tool is called with.
+
+    Contract: callback.input.1, callback.input.2.
+    """
 
     arguments_in_json: str
 
@@ -123,6 +143,9 @@ class CallbackInput(_WithExtra):
 
         Raises:
             ValueError: they are not a JSON object; the message names the position.
+
+        Contract: callback.arguments.1, callback.arguments.2, callback.arguments.3,
+        callback.arguments.4, callback.arguments.5, callback.arguments.6.
         """
         parsed = parse_arguments(self.arguments_in_json)
         if parsed.object is None:
@@ -131,7 +154,10 @@ class CallbackInput(_WithExtra):
 
 
 class CallbackOutput(_WithExtra):
-    """What a tool gave: plain text, structured parts, or both."""
+    """What a tool gave: plain text, structured parts, or both.
+
+    Contract: callback.output.1, callback.output.2, callback.output.3.
+    """
 
     response: str = ""
     tool_output: ToolResult | None = None
@@ -141,6 +167,9 @@ def callback_input_from(value: object) -> CallbackInput | None:
     """Return ``value`` as an input: an input itself, arguments as text or ``ToolArgument``.
 
     Anything else, a dict too, gives ``None``.
+
+    Contract: callback.convert.1, callback.convert.2, callback.convert.3, callback.convert.4,
+    callback.convert.5.
     """
     match value:
         case CallbackInput():
@@ -157,6 +186,9 @@ def callback_output_from(value: object) -> CallbackOutput | None:
     """Return ``value`` as an output: an output itself, a response as text, a ``ToolResult``.
 
     Anything else, a dict too, gives ``None``.
+
+    Contract: callback.convert.1, callback.convert.2, callback.convert.3, callback.convert.4,
+    callback.convert.5.
     """
     match value:
         case CallbackOutput():
@@ -180,6 +212,10 @@ class CallbackHandlers:
 
     A hook that raises is logged and changes nothing; cancellation passes. The ``on_…``
     methods register a hook and give it back, so they work as decorators.
+
+    Contract: callback.handler.1, callback.handler.2, callback.handler.3, callback.handler.4,
+    callback.handler.5, callback.handler.6, callback.handler.7, callback.handler.8,
+    callback.handler.9.
     """
 
     __slots__ = ("_end", "_end_with_stream", "_error", "_start")
@@ -221,7 +257,10 @@ class CallbackHandlers:
             await _fire(hook, value)
 
     async def end_with_stream(self, pieces: Sequence[CallbackOutput]) -> None:
-        """Say that a tool gave its output in pieces, all of which have arrived."""
+        """Say that a tool gave its output in pieces, all of which have arrived.
+
+        Contract: callback.handler.10, callback.handler.11.
+        """
         kept = tuple(pieces)
         for hook in tuple(self._end_with_stream):
             await _fire(hook, _stream(kept))

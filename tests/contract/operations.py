@@ -17,7 +17,7 @@ from corecall.callbacks import (
     callback_input_from,
     callback_output_from,
 )
-from corecall.core import CoreCall, DataBase
+from corecall.core import CoreCall
 from corecall.deltas import Delta
 from corecall.executor import StepExecutor, StepInfo, Task, TaskMetadata, TaskRuntime, TaskState
 from corecall.generator import GenerationError
@@ -29,7 +29,7 @@ from corecall.slot.processor import DataError, SchemaError, SlotProcessor
 from corecall.slot.slot import Slot
 from corecall.types import CallError, ExecutorBackground, ExecutorHistory, LanguageType
 
-from . import model_operations
+from . import model_operations, scripted
 
 ERRORS: dict[str, type[Exception]] = {
     "invalid_schema": SchemaError,
@@ -72,12 +72,8 @@ def history_extract(inputs: dict[str, Any]) -> Any:
 
 
 def schema_override(inputs: dict[str, Any]) -> Any:
-    class Model(DataBase):
-        @classmethod
-        def __get_pydantic_json_schema__(cls, *_: Any) -> dict[str, Any]:
-            return dict(inputs["schema"])
-
-    return Model.model_json_schema(override=inputs["override"])
+    model = scripted.model_of(inputs["schema"])
+    return model.model_json_schema(override=inputs["override"])
 
 
 def slot_check(inputs: dict[str, Any]) -> Any:
@@ -253,7 +249,7 @@ def fewshot_reply(inputs: dict[str, Any]) -> Any:
 def callback_convert(inputs: dict[str, Any]) -> Any:
     convert = {"input": callback_input_from, "output": callback_output_from}[inputs["to"]]
     converted = convert(inputs["value"])
-    return None if converted is None else converted.model_dump(exclude_none=True)
+    return None if converted is None else converted.model_dump()
 
 
 def callback_record(inputs: dict[str, Any]) -> Any:
@@ -301,4 +297,5 @@ OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "callback.arguments": callback_arguments,
     "callback.extra": callback_extra,
     **model_operations.OPERATIONS,
+    **scripted.OPERATIONS,
 }
