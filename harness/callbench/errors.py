@@ -15,7 +15,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the command (DESIGN §5), documented in the README."""
+    """Exit codes of the command, documented in the README."""
 
     OK = 0
     FINDING = 1
@@ -26,6 +26,7 @@ class ExitCode(IntEnum):
     DIFFERENCE = 6
     INTERNAL = 70
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 class CallbenchError(Exception):

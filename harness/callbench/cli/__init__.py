@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -22,7 +26,7 @@ app = typer.Typer(
     help="The open test bench for LLM Calls: replay recorded model traffic, fill slots, score them.",
     epilog=(
         "Exit codes: 0 ok, 1 threshold or finding, 2 usage, 3 bad dataset, 4 provider failed, "
-        "5 cassette miss, 6 difference, 70 internal, 130 interrupted."
+        "5 cassette miss, 6 difference, 70 internal, 130 interrupted, 143 terminated."
     ),
 )
 run.register(app)
@@ -47,14 +51,36 @@ def _options(
 
 
 def main() -> None:
-    """Run the command and exit with its documented code (DESIGN §5)."""
+    """Run the command and exit with its documented code, see :class:`ExitCode`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character gets a "?"
             stream.reconfigure(errors="replace")
     with warnings.catch_warnings():
         warnings.showwarning = _warn
-        code = _guarded()
+        with _terminating() as terminated:
+            code = _guarded()
+    if terminated and code == ExitCode.INTERRUPTED:
+        code = ExitCode.TERMINATED
     sys.exit(code)
+
+
+@contextmanager
+def _terminating() -> Iterator[list[int]]:
+    """End on SIGTERM as on Ctrl-C, so that nothing is lost; give the signals that came."""
+    came: list[int] = []
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):  # ignored, as in a shell's background jobs
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, frame)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _guarded() -> int:

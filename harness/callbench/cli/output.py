@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import typer
 
 if TYPE_CHECKING:
     from callbench.report.summary import Prices
@@ -29,6 +30,15 @@ def progress(silent: bool) -> Iterator[Callable[[int, int], None]]:
     ) as bar:  # fmt: skip
         task = bar.add_task("cases", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def tell(text: str) -> None:
+    """Say something beside the result, to a person: on stderr."""
+    typer.echo(text, err=True)
+
+
+def hush(text: str) -> None:
+    """Say nothing of it."""
 
 
 def prices_of(info: dict[str, Any]) -> Prices | None:
@@ -56,7 +66,7 @@ def print_json(value: Any) -> None:
 
 
 def run_object(document: dict[str, Any], directory: Path, seconds: float) -> dict[str, Any]:
-    """Return the object of ``run --json`` (DESIGN §5)."""
+    """Return the object of ``run --json``."""
     info, (model, *baselines) = document["run"], document["rows"]
     return {
         "run_id": info["run_id"],
@@ -87,6 +97,8 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
     console = Console()
     info, rows = document["run"], document["rows"]
     title = " · ".join(str(info[key]) for key in ("dataset", "system", "mode") if key in info)
+    if isinstance(info.get("shots"), int):
+        title += f" · {info['shots']} shots"
     print_scores(console, title, rows)
     asked = info.get("cases")
     if isinstance(asked, int) and rows[0]["cases"] < asked:

@@ -48,6 +48,10 @@ Repair = Annotated[bool, typer.Option("--repair", help="Also read replies that a
 AskOptional = Annotated[bool, typer.Option("--ask-optional", help="Ask for optional slots too.")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Cases in flight.")]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="Seconds per case.")]
+Trace = Annotated[
+    bool,
+    typer.Option("--trace", help="Show what each call does, as it ends; keep it in trace.jsonl."),
+]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Directory of the run; default reports/<run-id>.")
 ]
@@ -80,6 +84,7 @@ def run(
     ask_optional: AskOptional = False,
     concurrency: Concurrency = None,
     deadline: Deadline = 300.0,
+    trace: Trace = False,
     out: Out = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -108,6 +113,7 @@ def run(
         ask_optional=ask_optional,
         concurrency=concurrency,
         deadline=deadline,
+        trace=trace,
         out=out,
     )
     _go(given, json_=json_, quiet=quiet)
@@ -151,8 +157,9 @@ def _go(config: Any, *, json_: bool, quiet: bool) -> None:
     from callbench.run.opening import BASELINES
 
     async def everything() -> tuple[Any, list[dict[str, Any]]]:
-        with output.progress(quiet or json_) as advance:
-            finished = await execute(config, advance)
+        silent = quiet or json_
+        with output.progress(silent or config.trace) as advance:
+            finished = await execute(config, advance, output.hush if silent else output.tell)
         baselines = []
         for name in BASELINES:
             summary = Summary(f"{name} (baseline)")

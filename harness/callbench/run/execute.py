@@ -6,22 +6,21 @@ Summaries, tables and pages are made from these files by ``callbench.report``.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-import orjson
 
 from callbench.cassette.scrub import mask_bytes
 from callbench.cassette.transport import Mode
 from callbench.dataset.case import Case
 from callbench.dataset.loader import Dataset, load_dataset, select
-from callbench.errors import CassetteError, ProviderError, UsageError
+from callbench.errors import CassetteError, ProviderError
 from callbench.run.config import RunConfig
+from callbench.run.directory import create_run, named
 from callbench.run.engine import Done, run_cases
 from callbench.run.info import Record
 from callbench.run.opening import BASELINES, opened
+from callbench.run.trace import Show, Tracer, tracing
 from callbench.scoring.record import Spent, case_record, record_line
 from callbench.scoring.verdict import score_case
 
@@ -64,27 +63,37 @@ class Finished:
         return None
 
 
-async def execute(config: RunConfig, progress: Progress = lambda done, total: None) -> Finished:
+async def execute(
+    config: RunConfig,
+    progress: Progress = lambda done, total: None,
+    show: Show = lambda text: None,
+) -> Finished:
     """Run a system over a dataset and write ``run.json`` and ``cases.jsonl``.
 
-    A case without a recording is not scored and not written. Raises the ``CallbenchError``
+    With ``config.trace`` also ``trace.jsonl``, whose events ``show`` is given as text. A case without a recording is not scored and not written. Raises the ``CallbenchError``
     of whatever makes the run impossible before the first case.
     """
     whole = load_dataset(config.dataset)
     dataset = _selected(config, whole)
     total = len(dataset.cases)
     started = time.perf_counter()
-    async with opened(config, whole, dataset) as run:
+    tracer = Tracer() if config.trace else None
+    async with opened(config, whole, dataset, tracer) as run:
         info = run.info
-        directory = _create(config, info)
+        directory = create_run(config, info)
         failures = _Failures()
-        with _named(directory / "cases.jsonl") as path, path.open("wb") as log:
+        with (
+            tracing(tracer, directory / "trace.jsonl", run.secrets, show) as trace,
+            named(directory / "cases.jsonl") as path,
+            path.open("wb") as log,
+        ):
             number = 0
             concurrency = info["concurrency"]
             async for done in run_cases(
                 dataset.cases, run.system, concurrency=concurrency, deadline=config.deadline
             ):
                 number += 1
+                trace(done.case.id)
                 if done.miss is None:
                     log.write(mask_bytes(_line(done), run.secrets))
                     if config.mode is not Mode.REPLAY:
@@ -116,53 +125,6 @@ def selected(config: RunConfig) -> Dataset:
 
 def _selected(config: RunConfig, dataset: Dataset) -> Dataset:
     return select(dataset, lang=config.lang, tags=config.tags, limit=config.limit)
-
-
-def _create(config: RunConfig, info: Record) -> Path:
-    """Make the run's directory; a name that is taken gets a number behind it."""
-    if config.out is not None:
-        if (config.out / "run.json").exists():
-            raise UsageError(
-                f"{config.out} already holds a run; runs are never overwritten.",
-                remedy="Name another directory, or remove that one.",
-            )
-        directory = config.out
-        if directory.exists() and not directory.is_dir():
-            raise UsageError(f"--out {directory} is a file.", remedy="Name a directory.")
-        directory.mkdir(parents=True, exist_ok=True)
-    else:
-        directory = _fresh(Path("reports"), info["run_id"])
-    info["run_id"] = directory.name
-    content = orjson.dumps(info, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    with _named(directory / "run.json") as path:
-        path.write_bytes(content)
-    return directory
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[Path]:
-    """Name the file in an error of writing to it, as errors of opening do."""
-    try:
-        yield path
-    except OSError as error:
-        if error.filename or error.strerror is None:
-            raise
-        raise UsageError(
-            f"{path}: {error.strerror}.", remedy="What was written before is kept."
-        ) from error
-
-
-def _fresh(parent: Path, name: str) -> Path:
-    parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while True:
-        directory = parent / (name if number == 1 else f"{name}-{number}")
-        try:
-            directory.mkdir()
-        except FileExistsError:
-            number += 1
-        else:
-            return directory
 
 
 def _line(done: Done) -> bytes:

@@ -18,6 +18,7 @@ from callbench.dataset.case import Case, Step
 from callbench.run.examples import ExamplePool
 from callbench.run.stages import Stage1
 from callbench.run.system import SlotSystem
+from callbench.run.trace import Tracer
 from corecall import reply
 from corecall.core import ModelPair
 from corecall.fewshot import Example, call_llm
@@ -83,8 +84,15 @@ class FewShot(Stage1, input_model=SlotInput, output_model=SlotOutput):
 class FewShotSystem(SlotSystem):
     """:class:`FewShot` on each case, with its examples out of the whole dataset."""
 
-    def __init__(self, models: ModelPair, pool: ExamplePool, shots: int, **options: Any) -> None:
-        super().__init__(models, FewShot, **options)
+    def __init__(
+        self,
+        models: ModelPair,
+        pool: ExamplePool,
+        shots: int,
+        tracer: Tracer | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(models, FewShot, tracer, **options)
         self._pool = pool
         self._shots = shots
 

@@ -23,6 +23,7 @@ from callbench.run.info import Record, repeat_command, run_info
 from callbench.run.session import BOTH, Roles, open_models, roles_of
 from callbench.run.stages import Stage1, Stage2
 from callbench.run.system import SlotSystem, System, load_slot_class
+from callbench.run.trace import Tracer
 from corecall.core import CoreCall
 from corecall.slot.slot import Slot
 
@@ -55,8 +56,12 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(config: RunConfig, whole: Dataset, dataset: Dataset) -> AsyncIterator[Opened]:
+async def opened(
+    config: RunConfig, whole: Dataset, dataset: Dataset, tracer: Tracer | None = None
+) -> AsyncIterator[Opened]:
     """Give the system under test for the cases of ``dataset``, which are some of ``whole``.
+
+    ``tracer`` is told what its calls do.
 
     Raises ``UsageError`` for options that do not fit the system, before anything is asked.
     """
@@ -73,11 +78,11 @@ async def opened(config: RunConfig, whole: Dataset, dataset: Dataset) -> AsyncIt
         command = repeat_command(config, Mode.RECORD)
         async with open_models(roles, cassette, config.mode, command=command) as models:
             if config.examples is None:
-                system = SlotSystem(models, kind.slot_class, **options)
+                system = SlotSystem(models, kind.slot_class, tracer, **options)
             else:
                 pool = ExamplePool(whole)
                 pool.check(dataset.cases, config.examples)
-                system = FewShotSystem(models, pool, config.examples, **options)
+                system = FewShotSystem(models, pool, config.examples, tracer, **options)
             yield Opened(system, run_info(config, dataset, roles, path), _keys(roles))
 
 
@@ -87,8 +92,6 @@ def _refuse(config: RunConfig) -> None:
             f"--shots is for --system fewshot; {config.system} shows no examples.",
             remedy="Leave it out, or add --system fewshot.",
         )
-    if config.shots is not None and config.shots < 0:
-        raise UsageError(f"--shots must be 0 or more, not {config.shots}.")
     if config.prompt is not None and config.system == "fewshot":
         raise UsageError("--prompt is a template of the Slot, which --system fewshot does not use.")
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from callbench.dataset.case import Case
 from callbench.errors import CallbenchError, UsageError
 from callbench.run.config import LANGUAGES
+from callbench.run.trace import Tracer
 from callbench.scoring.outcome import Outcome
 from corecall.core import CoreCall, ModelPair
 from corecall.executor import (
@@ -45,13 +46,21 @@ class System(Protocol):
 
 
 class SlotSystem:
-    """A Slot class, run on each case through an executor of its own."""
+    """A Slot class, run on each case through an executor of its own.
+
+    The executor's callbacks tell ``tracer`` what happens; without one there are none.
+    """
 
     def __init__(
-        self, models: ModelPair, slot_class: type[CoreCall] = Slot, **options: Any
+        self,
+        models: ModelPair,
+        slot_class: type[CoreCall] = Slot,
+        tracer: Tracer | None = None,
+        **options: Any,
     ) -> None:
         self._models = models
         self._slot_class = slot_class
+        self._tracer = tracer
         self._options = options
         self._ours = slot_class is Slot or slot_class.__module__.startswith("callbench.")
 
@@ -67,7 +76,7 @@ class SlotSystem:
                 step_num=len(case.steps),
                 **self._options_of(case),
             )
-            output = await self._output(executor, slot)
+            output = self._output(await self._contents(case, executor, slot))
         except TransportError as error:
             return Outcome(status="provider_error", slot_data=case.data, error=str(error))
         except CallError as error:  # a prompt that does not render, a system that breaks its word
@@ -87,11 +96,20 @@ class SlotSystem:
         """Return what the Slot class is given beside the case's own."""
         return self._options
 
-    async def _output(self, executor: StepExecutor, slot: CoreCall) -> SlotOutput:
-        contents = []
-        async with aclosing(slot.exec(executor, slot.input)) as chunks:
-            async for chunk in chunks:
-                contents.append(chunk.content)
+    async def _contents(self, case: Case, executor: StepExecutor, slot: CoreCall) -> list[Any]:
+        """Run ``slot`` and return what its chunks hold."""
+        if self._tracer is None:  # what the executor does beside is felt in replay
+            async with aclosing(slot.exec(executor, slot.input)) as chunks:
+                return [chunk.content async for chunk in chunks]
+        errors: list[Exception] = []
+        executor.callbacks = self._tracer.handlers(case.id, self._slot_class.__name__)
+        executor.callbacks.on_error(errors.append)
+        await executor.run(slot)
+        for error in errors:  # the executor keeps a CallError to itself
+            raise error
+        return [chunk.content for chunk in executor.chunks]
+
+    def _output(self, contents: list[Any]) -> SlotOutput:
         if len(contents) != 1:
             raise CallError(f"{self._slot_class.__name__} gave {len(contents)} chunks, not one")
         try:

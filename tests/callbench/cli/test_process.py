@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ RECORD = ("record", "hotels.jsonl", "--model", "synthetic")
 RUN = ("run", "hotels.jsonl", "--model", "synthetic")
 
 
-def start(*words: str, **environment: str) -> subprocess.Popen[str]:
+def start(
+    *words: str, before: Callable[[], None] | None = None, **environment: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "callbench", *words],
+        preexec_fn=before,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -38,8 +42,27 @@ def result(process: subprocess.Popen[str]) -> Result:
     return Result(process.returncode, out, err)
 
 
-def test_ctrl_c_is_exit_130_says_so_and_the_rest_is_recorded_later(
-    callbench: Invoke, place: Path, model: SyntheticModel
+def ignore_ctrl_c() -> None:
+    """As a shell without job control starts what it puts into the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.mark.parametrize(
+    ("number", "before", "code"),
+    [
+        (signal.SIGINT, None, 130),
+        (signal.SIGTERM, None, 143),
+        (signal.SIGTERM, ignore_ctrl_c, 143),
+    ],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM in the background"],
+)
+def test_a_signal_ends_it_with_its_code_says_so_and_the_rest_is_recorded_later(
+    callbench: Invoke,
+    place: Path,
+    model: SyntheticModel,
+    number: signal.Signals,
+    before: Callable[[], None] | None,
+    code: int,
 ) -> None:
     third = threading.Event()
 
@@ -50,17 +73,25 @@ def test_ctrl_c_is_exit_130_says_so_and_the_rest_is_recorded_later(
         return right_answer(body)
 
     model.decide = slow
-    process = start(*RECORD, "--concurrency", "1")
+    process = start(*RECORD, "--concurrency", "1", "--out", "cut", before=before)
     assert third.wait(60)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     interrupted = result(process)
-    assert interrupted.code == 130
+    assert interrupted.code == code
     assert "interrupted" in interrupted.err
     assert "Traceback" not in interrupted.err
+    assert (place / "cut" / "cases.jsonl").read_bytes().count(b"\n") == 2
     asked = len(model.bodies)
     model.decide = right_answer
     assert callbench(*RECORD).code == 0
     assert len(model.bodies) == asked + 2
+
+
+@pytest.mark.usefixtures("place")
+def test_signals_are_handled_as_before_when_the_command_is_done(callbench: Invoke) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert callbench("run", "hotels.jsonl", "--system", "copy").code == 0
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_terminal_that_lacks_characters_gets_question_marks(callbench: Invoke) -> None:

@@ -1,4 +1,4 @@
-"""Running cases: order, bounds, deadlines, one result per case (TRAPS E1–E3)."""
+"""Running cases: order, bounds, deadlines, one result per case."""
 
 from __future__ import annotations
 

@@ -40,6 +40,20 @@ class TestRoles:
         with pytest.raises(UsageError, match="talk"):
             roles_of(load_catalogue(config), "smollm2", "talk")
 
+    def test_a_role_that_is_not_asked_takes_the_model_of_the_other(self) -> None:
+        catalogue = load_catalogue()
+        alone = roles_of(catalogue, "needle3", None, ("function",))
+        assert (alone.reasoning.name, alone.function.name) == ("needle3", "needle3")
+        beside = roles_of(catalogue, "smollm2", "needle3", ("function",))
+        assert {role: profile.name for role, profile in beside.in_use.items()} == {
+            "function": "needle3"
+        }
+        first = roles_of(catalogue, "smollm2", "needle3", ("reasoning",))
+        assert {role: profile.name for role, profile in first.in_use.items()} == {
+            "reasoning": "smollm2"
+        }
+        assert first.function.name == "smollm2"
+
 
 class TestOpenModels:
     async def test_replay_starts_nothing_and_misses_name_the_command(self, tmp_path: Path) -> None:
@@ -109,6 +123,22 @@ class TestCassettePath:
     def test_the_name_says_both_models(self) -> None:
         config = RunConfig(model="m", function_model="f")
         assert cassette_path(config, "d").name == "d.m+f.cassette.jsonl"
+
+    @pytest.mark.parametrize(
+        ("system", "name"),
+        [
+            ("slot", "d.m+f.cassette.jsonl"),
+            ("stage1", "d.m+f.cassette.jsonl"),
+            ("stage2", "d.m+f.stage2.cassette.jsonl"),
+            ("fewshot", "d.m+f.fewshot.cassette.jsonl"),
+            ("own.module:Slot", "d.m+f.cassette.jsonl"),
+        ],
+    )
+    def test_the_name_says_the_system_where_its_requests_are_others(
+        self, system: str, name: str
+    ) -> None:
+        config = RunConfig(model="m", function_model="f", system=system)
+        assert cassette_path(config, "d").name == name
 
     def test_the_one_asked_for(self) -> None:
         config = RunConfig(model="m", cassette=Path("x.jsonl"))
