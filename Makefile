@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CALLBENCH := $(BIN)/callbench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check models table record wheel-test bench clean
+.PHONY: help demo test lint check models table record wheel-test mutants bench clean
 
 help:  ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ record: models  ## Record the bundled cassettes anew from the embedded models
 
 wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, outside the checkout
 	$(BIN)/python tests/wheel_smoke.py
+
+mutants: $(BIN)/.installed  ## Wrong variants of corecall: the tests must kill each (minutes)
+	cd tests && ../$(BIN)/python -m mutants.run
 
 bench: $(BIN)/.installed  ## Replay speed beside a floor, in one run
 	$(BIN)/python benchmarks/replay.py
