@@ -7,30 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from callbench.bundled import bundled
 from callbench.cassette.scope import CaseScope, Exchange
 from callbench.cassette.store import Cassette
-from callbench.cassette.transport import Mode
 from callbench.dataset.loader import load_dataset
-from callbench.models.catalogue import load_catalogue
+from callbench.run.cassettes import cassette_path
+from callbench.run.config import RunConfig
 from callbench.run.engine import run_cases
-from callbench.run.session import open_models, roles_of
-from callbench.run.system import SlotSystem
+from callbench.run.opening import opened
 
-MODELS = [("smollm2", None), ("smollm2", "needle3"), ("gemma3-270m", None)]
+RECORDED = [
+    RunConfig(model="smollm2"),
+    RunConfig(model="smollm2", function_model="needle3"),
+    RunConfig(model="gemma3-270m"),
+]
 MOST_BYTES = 15_000_000
 
 
-def shipped(model: str, function_model: str | None) -> Path:
-    name = "+".join(filter(None, (model, function_model)))
-    return bundled("cassettes") / f"everyday.{name}.cassette.jsonl"
-
-
-@pytest.mark.parametrize(("model", "function_model"), MODELS)
-async def test_every_case_replays_and_every_recording_is_used(
-    model: str, function_model: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)  # no callbench.toml of the developer's own
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> set[tuple[str, str, int]]:
+    """The recordings that a run of the test uses."""
+    monkeypatch.chdir(tmp_path)  # no callbench.toml and no cassettes of the developer's own
     used: set[tuple[str, str, int]] = set()
     add = CaseScope.add
 
@@ -39,20 +35,40 @@ async def test_every_case_replays_and_every_recording_is_used(
         add(self, exchange)
 
     monkeypatch.setattr(CaseScope, "add", noted)
-    dataset = load_dataset("everyday")
-    roles = roles_of(load_catalogue(), model, function_model)
-    with Cassette.open(shipped(model, function_model)) as cassette:
-        async with open_models(roles, cassette, Mode.REPLAY, command="") as models:
-            system = SlotSystem(models)
-            async for done in run_cases(dataset.cases, system, concurrency=1, deadline=60):
-                assert done.miss is None, done.miss
-                assert done.outcome.status in ("ok", "unparsed")
-        recorded = {(one.key, one.case, one.ordinal) for one in cassette}
-    assert used == recorded
+    return used
 
 
-def test_they_are_small_and_name_no_machine_and_no_key() -> None:
-    paths = [shipped(*names) for names in MODELS]
+async def replay(config: RunConfig) -> set[tuple[str, str, int]]:
+    """Replay the whole dataset; return what the cassette holds."""
+    dataset = load_dataset(config.dataset)
+    async with opened(config, dataset, dataset) as run:
+        async for done in run_cases(dataset.cases, run.system, concurrency=1, deadline=60):
+            assert done.miss is None, done.miss
+            assert done.outcome.status in ("ok", "unparsed")
+    with Cassette.open(cassette_path(config, dataset.name)) as cassette:
+        return {(one.key, one.case, one.ordinal) for one in cassette}
+
+
+@pytest.mark.parametrize("config", RECORDED, ids=lambda config: config.model)
+async def test_every_case_replays_and_every_recording_is_used(
+    config: RunConfig, used: set[tuple[str, str, int]]
+) -> None:
+    assert used == await replay(config)
+
+
+async def test_the_first_stage_alone_replays_from_the_recordings_of_both(
+    used: set[tuple[str, str, int]],
+) -> None:
+    recorded = await replay(RunConfig(model="smollm2", system="stage1"))
+    assert used < recorded  # those of stage 2 are left
+    assert {case for _, case, _ in used} == {case for _, case, _ in recorded}
+
+
+def test_they_are_small_and_name_no_machine_and_no_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the bundled files, not ones of this directory
+    paths = [cassette_path(config, config.dataset) for config in RECORDED]
     assert sum(path.stat().st_size for path in paths) < MOST_BYTES
     for path in paths:
         content = path.read_bytes()
