@@ -73,7 +73,7 @@ class ExamplePool:
 
 def _place(case: Case, index: int) -> _Place:
     return _Place(
-        position=hashlib.sha256(case.id.encode()).digest(),
+        position=hashlib.sha256(case.id.encode("utf-8", "surrogatepass")).digest(),
         index=index,
         # Without a cluster a case is a dialogue of its own; no cluster's name begins like this.
         family=case.cluster or f"\0{case.id}",

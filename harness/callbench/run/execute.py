@@ -70,8 +70,9 @@ async def execute(
 ) -> Finished:
     """Run a system over a dataset and write ``run.json`` and ``cases.jsonl``.
 
-    With ``config.trace`` also ``trace.jsonl``, whose events ``show`` is given as text. A case without a recording is not scored and not written. Raises the ``CallbenchError``
-    of whatever makes the run impossible before the first case.
+    With ``config.trace`` also ``trace.jsonl``, whose events ``show`` is given as text. A case
+    without a recording is not scored and not written. Raises the ``CallbenchError`` of whatever
+    makes the run impossible before the first case.
     """
     whole = load_dataset(config.dataset)
     dataset = _selected(config, whole)

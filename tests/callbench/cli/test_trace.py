@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,6 @@ class TestFile:
         self, callbench: Invoke, model: SyntheticModel
     ) -> None:
         def slow(body: dict[str, Any]) -> Any:
-            import time
-
             time.sleep(0.05)
             return right_answer(body)
 
@@ -86,6 +85,27 @@ class TestFile:
         assert error["error"].startswith("TransportError: ")
         assert "HTTP 400" in error["error"]
         assert error["extra"] == EXTRA
+
+    def test_a_call_that_a_deadline_cuts_off_has_only_begun(
+        self, callbench: Invoke, model: SyntheticModel
+    ) -> None:
+        def slow(body: dict[str, Any]) -> Any:
+            time.sleep(0.6 if "Oslo" in str(body) else 0)
+            return right_answer(body)
+
+        model.decide = slow
+        assert callbench(*TRACED, "--deadline", "0.3").code == 4
+        assert [event["event"] for event in events() if event["case"] == "hotel-1"] == ["start"]
+
+    def test_each_chunk_is_an_event_before_the_end(
+        self, callbench: Invoke, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        text = "yield CallOutputChunk(type=CallOutputType.TEXT, content='{}')"
+        own_slot(place, f"{text.format('a')}; {text.format('b')}; return", monkeypatch)
+        callbench(*TRACED, "--system", "own_traced:Mine", "--concurrency", "1")
+        _, *chunks, end = [event for event in events() if event["case"] == "hotel-1"]
+        assert [event["chunk"] for event in chunks] == ["a", "b"]
+        assert end["response"] == "ab"
 
     def test_a_missing_recording_is_an_error_too(self, callbench: Invoke) -> None:
         assert callbench(*RUN, "--trace", "--out", "run").code == 5

@@ -60,6 +60,11 @@ def test_cases_without_a_cluster_are_each_their_own() -> None:
     assert chosen(pool(one, other), one) == ["b"]
 
 
+def test_an_id_may_be_any_text() -> None:
+    one, other = case("\ud800"), case("")
+    assert chosen(pool(one, other), one) == [""]
+
+
 def test_the_order_of_the_dataset_does_not_matter() -> None:
     forth, back = pool(*MANY), pool(*reversed(MANY))
     for one in MANY:
