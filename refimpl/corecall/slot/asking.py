@@ -1,6 +1,6 @@
 """What a model is shown of a remaining schema: plain nested objects instead of pointers.
 
-Models write nested JSON; pointers are the contract's form, not theirs (DESIGN 3.3).
+Models write nested JSON; pointers are the contract's form, not theirs.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ def asked(
     The form is that of a remaining schema; one that holds nothing forbidden comes back itself.
     With ``optional`` the declared properties that ``known`` may have and has not come after the
     rest, each admitting null, for "unknown".
+
+    Contract: slot.ask.5, slot.ask.7, slot.ask.8, slot.ask.9.
     """
     pointers = set(_askable(remaining))
     if not optional and len(pointers) == len(remaining.get("properties", ())):
@@ -62,6 +64,8 @@ def ask_schema(
     Members nest; beneath an array of ``known`` the items stand in an object under their indexes.
     Forbidden keys are left out; with nothing left to ask the result is ``{}``. A remaining root is
     the whole schema. Titles and descriptions of the objects on the way are kept.
+
+    Contract: slot.ask.1, slot.ask.2, slot.ask.3, slot.ask.4, slot.ask.5, slot.ask.6.
     """
     places = _askable(remaining)
     if not places:
@@ -88,6 +92,8 @@ def missing_optional(compiled: Compiled, known: dict[str, Any]) -> Iterator[tupl
 
     Objects inside ``known`` are searched too, in document order. A property whose schema is
     ``false`` is not declared.
+
+    Contract: slot.ask.8.
     """
     evaluator = Evaluator(compiled, branches=True)
     stack: list[tuple[tuple[str, ...], tuple[Schema, ...], Any]] = [((), (compiled.root,), known)]

@@ -2,7 +2,7 @@
 
 The reply is converted onto the known data, valid known values are put back, and then the faults of
 the result that the reply brought are dropped, deepest first, until nothing new is wrong but that
-something may still be missing (DESIGN 3.3 "Merge").
+something may still be missing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A value of a reply that was not merged: where it was meant to go, and why it did not."""
+    """A value of a reply that was not merged: where it was meant to go, and why it did not.
+
+    Contract: slot.merge.15.
+    """
 
     pointer: str
     value: Any
@@ -41,6 +44,8 @@ class Merge:
 
     An array is one leaf when the reply gave it whole. ``rejected`` values break the schema of their
     own slot, ``undeclared`` ones have none.
+
+    Contract: slot.merge.14, slot.merge.18, slot.merge.25.
     """
 
     data: dict[str, Any]
@@ -52,7 +57,9 @@ class Merge:
 def merge(compiled: Compiled, known: dict[str, Any], data: dict[str, Any]) -> Merge:
     """Merge ``data``, a reply converted onto ``known``; it is changed, ``known`` is not.
 
-    Both are plain JSON within the limits.
+    Both are plain JSON within the limits. Defaults are never written in.
+
+    Contract: slot.merge.1, slot.merge.30, slot.result.6, slot.result.7.
     """
     return _Merging(compiled, known).run(data)
 
@@ -62,6 +69,8 @@ def pointed(compiled: Compiled, data: dict[str, Any], known: dict[str, Any]) -> 
 
     A key is a name when the root declares or requires a property of just that name and, read as a
     pointer, it would begin with a name that the root does not. Then it is what a model was shown.
+
+    Contract: slot.merge.29.
     """
     if not any(key.startswith("/") for key in data):
         return data
@@ -105,7 +114,11 @@ class _Merging:
         )
 
     def _protected(self, known: Any, data: Any, tokens: Tokens) -> Any:
-        """Return ``data`` with every valid known value put back."""
+        """Return ``data`` with every valid known value put back.
+
+        Contract: slot.merge.2, slot.merge.3, slot.merge.4, slot.merge.5, slot.merge.6,
+        slot.merge.8, slot.merge.9, slot.merge.28.
+        """
         if isinstance(known, dict) and isinstance(data, dict):
             for name, value in known.items():
                 if name in data:
@@ -142,7 +155,10 @@ class _Merging:
     # -- what has to go ------------------------------------------------------------------------
 
     def _drop_faults(self, data: dict[str, Any], new: list[Tokens]) -> bool:
-        """Drop the deepest faults at or beneath ``new`` places; say whether there were any."""
+        """Drop the deepest faults at or beneath ``new`` places; say whether there were any.
+
+        Contract: slot.merge.14, slot.merge.16, slot.merge.18, slot.merge.27.
+        """
         evaluator = Evaluator(self._compiled, partial=True, branches=True)
         valid = self._compiled.fast_verdict(*plain_data(data)) is True
         found = list(
@@ -157,6 +173,11 @@ class _Merging:
         return bool(mine) or self._drop_combination(data, new, found)
 
     def _drop(self, data: dict[str, Any], fault: Violation, new: frozenset[Tokens]) -> None:
+        """Take out what is at fault and report it; an array that the reply gave whole goes whole.
+
+        Contract: slot.merge.7, slot.merge.10, slot.merge.11, slot.merge.12, slot.merge.17,
+        slot.merge.21.
+        """
         tokens = fault.tokens
         if _get(data, tokens) is _ABSENT:  # went with another fault of the same array
             return
@@ -175,7 +196,10 @@ class _Merging:
     def _drop_combination(
         self, data: dict[str, Any], new: list[Tokens], found: list[Violation]
     ) -> bool:
-        """Drop new values that, each valid, break the object around them together."""
+        """Drop new values that, each valid, break the object around them together.
+
+        Contract: slot.merge.22, slot.merge.24.
+        """
         for fault in found:
             inside = [place for place in new if place[: len(fault.tokens)] == fault.tokens]
             if fault.kind is not Kind.BROKEN or not inside or fault.tokens in self._broken_before:
@@ -194,7 +218,10 @@ class _Merging:
         return self._broken(self._known, partial=True)
 
     def _culprits(self, data: dict[str, Any], tokens: Tokens, inside: list[Tokens]) -> list[Tokens]:
-        """Return the last new value without which ``tokens`` holds, else the last; all, if many."""
+        """Return the last new value without which ``tokens`` holds, else the last; all, if many.
+
+        Contract: slot.merge.22, slot.merge.23.
+        """
         if len(inside) > _TRIED:
             return inside[::-1]
         for place in reversed(inside):
@@ -205,7 +232,10 @@ class _Merging:
         return inside[-1:]
 
     def _take_out(self, data: dict[str, Any], tokens: Tokens, new: frozenset[Tokens]) -> None:
-        """Put back what is known at ``tokens``, or nothing; a new object emptied by that goes too."""
+        """Put back what is known at ``tokens``, or nothing; a new object emptied by that goes too.
+
+        Contract: slot.merge.13.
+        """
         parent = _get(data, tokens[:-1])
         known = _get(self._known, tokens) if tokens in new else _ABSENT
         if isinstance(parent, list):  # new places in an array are always those of known items
@@ -241,7 +271,10 @@ def _get(data: Any, tokens: Tokens) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Say whether two values are the same JSON: 1 is 1.0 and not true, at any depth."""
+    """Say whether two values are the same JSON: 1 is 1.0 and not true, at any depth.
+
+    Contract: slot.merge.26.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):

@@ -1,12 +1,15 @@
-"""Prompt templates of the Slot (seed Slot, prompt structure), in both languages.
+"""Prompt templates of the Slot, in both languages.
 
-Sections in the seed's order: instructions, example, context, question, tool_info,
+Sections in the order of the contract: instructions, example, context, question, tool_info,
 tool_call, output. They are short, and the question is repeated before the output, because
 small models lose it behind a page of instructions. Variables: ``time``, ``summary``,
 ``facts``, ``history``, ``question``, ``tool`` (name, description), ``schema`` and ``known``
 (JSON texts), ``language``.
 
 Recorded traffic depends on every character here: change it, and record again.
+
+Contract: slot.prompt.1, slot.prompt.2, slot.prompt.3, slot.prompt.4, slot.prompt.8, slot.stage2.4,
+slot.stage2.5.
 """
 
 from __future__ import annotations

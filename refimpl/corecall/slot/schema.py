@@ -12,7 +12,10 @@ from .processor import Refusal
 
 
 class SlotInput(DataBase):
-    """What is still to be filled: ``{}`` when nothing is (seed Slot, data models)."""
+    """What is still to be filled: ``{}`` when nothing is.
+
+    Contract: slot.config.5.
+    """
 
     remaining_schema: dict[str, Any] = Field(
         default_factory=dict, description="Schema of what is still to be filled, by pointer"
@@ -20,7 +23,10 @@ class SlotInput(DataBase):
 
 
 class SlotOutput(DataBase):
-    """The arguments after filling, and the schema of what is still missing (seed Slot)."""
+    """The arguments after filling, and the schema of what is still missing.
+
+    Contract: slot.config.5.
+    """
 
     slot_data: dict[str, Any] = Field(default_factory=dict, description="The filled arguments")
     remaining_schema: dict[str, Any] = Field(
@@ -35,6 +41,8 @@ class SlotTrace:
     ``filled_by`` gives the stage, ``stage1`` or ``stage2``, per pointer; ``answers`` the raw
     reply per stage; ``unparsed`` the stages whose reply held no object; ``repairs`` what was
     mended to read one.
+
+    Contract: slot.trace.1, slot.trace.2, slot.trace.3, slot.trace.4, slot.trace.5, slot.trace.6.
     """
 
     asked: bool = False

@@ -1,4 +1,4 @@
-"""The Slot: fill a tool's parameters in two stages (seed Slot)."""
+"""The Slot: fill a tool's parameters in two stages."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
 
     Extensions: ``ask_optional`` asks for optional parameters too; ``repair`` reads replies
     that are almost JSON; ``prompt`` replaces the stage 1 template.
+
+    Contract: slot.config.2, slot.config.3, slot.config.4, slot.config.6.
     """
 
     hidden: ClassVar[bool] = True
@@ -62,14 +64,20 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
 
     @classmethod
     def info(cls, language: LanguageType = LanguageType.CHINESE) -> CallInfo:
-        """Return name and description."""
+        """Return name and description.
+
+        Contract: slot.config.1.
+        """
         return _INFO[language]
 
     @classmethod
     async def instance(
         cls, executor: StepExecutor, node: NodeInfo | None = None, **kwargs: Any
     ) -> Self:
-        """Create the Slot; summary and facts are the executor's unless ``kwargs`` has them."""
+        """Create the Slot; summary and facts are the executor's unless ``kwargs`` has them.
+
+        Contract: slot.init.1, slot.init.2.
+        """
         kwargs.setdefault("summary", executor.task.runtime.reasoning or "")
         kwargs.setdefault("facts", executor.background.facts)
         return await super().instance(executor, node, **kwargs)
@@ -80,7 +88,10 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         return self._trace
 
     async def _init(self, call_vars: CallVars) -> SlotInput:
-        """Check the known data against the schema; an invalid schema is a ``ValueError``."""
+        """Check the known data against the schema; an invalid schema is a ``ValueError``.
+
+        Contract: slot.init.3, slot.init.4, slot.init.5, slot.init.6, slot.init.7, slot.init.8.
+        """
         self._vars = call_vars
         self._processor = SlotProcessor(self.current_schema)
         given = self._processor.convert_json(self._processor.pointed(self.data))
@@ -88,7 +99,11 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         return SlotInput(remaining_schema=self._processor.check_json(self._given))
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
-        """Fill in two stages and yield exactly one DATA chunk, a ``SlotOutput``."""
+        """Fill in two stages and yield exactly one DATA chunk, a ``SlotOutput``.
+
+        Contract: slot.stage1.4, slot.stage2.1, slot.result.1, slot.result.2, slot.result.3,
+        slot.result.4, slot.result.5, slot.result.8, slot.result.9, slot.error.2.
+        """
         self._known, self._trace = self._given, SlotTrace()  # each run starts from what was given
         remaining = SlotInput.model_validate(input_data).remaining_schema
         asked = self._asked(remaining)
@@ -108,7 +123,12 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         yield CallOutputChunk(type=CallOutputType.DATA, content=output.model_dump())
 
     async def _llm_slot_fill(self, asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Stage 1: return the reasoning model's reply and the object in it, ``{}`` if none."""
+        """Stage 1: return the reasoning model's reply and the object in it, ``{}`` if none.
+
+        The prompt shows the whole schema, whatever is ``asked``.
+
+        Contract: slot.stage1.1, slot.stage1.2, slot.stage1.5, slot.trace.2, slot.error.1.
+        """
         self._messages = self._prepare_messages()
         options: dict[str, Any] = {}
         if getattr(self._llm_obj.reasoning, "reply_mode", "text") != "text":
@@ -126,6 +146,9 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
 
         A model that gives no valid object leaves what it did give; a failing endpoint is a
         ``CallError``.
+
+        Contract: slot.stage2.2, slot.stage2.3, slot.stage2.6, slot.stage2.7, slot.stage2.8,
+        slot.error.3.
         """
         schema = self._titled(self._processor.ask_schema(asked, self._known))
         missing = ", ".join(asked.get("required", []))
@@ -152,7 +175,10 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         return data
 
     def _second_look(self, stage: str, answer: str) -> dict[str, Any]:
-        """Say whether a reply that gave nothing held no object at all, repaired if asked."""
+        """Return the object in a reply that seemed to hold none, repaired if asked; note what was.
+
+        Contract: slot.trace.5, slot.trace.6.
+        """
         parsed = reply.parse_reply(answer, repair=self.repair)
         if parsed.object is None:
             self._trace.unparsed.append(stage)
@@ -164,6 +190,10 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         return self._processor.asked(remaining, self._known, optional=self.ask_optional)
 
     def _merge(self, stage: str, data: dict[str, Any]) -> None:
+        """Lay a reply over what is known so far, and note what came of it.
+
+        Contract: slot.stage1.3, slot.merge.1, slot.trace.3, slot.trace.4.
+        """
         merge = self._processor.merge(self._known, data)
         self._known = merge.data
         self._trace.filled_by.update(dict.fromkeys(merge.filled, stage))
@@ -171,12 +201,19 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
         self._trace.undeclared += merge.undeclared
 
     def _titled(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Name the tool in a schema that goes to a model; function models pick it up."""
+        """Name the tool in a schema that goes to a model; function models pick it up.
+
+        Contract: slot.stage1.6.
+        """
         named = {"title": self.name, "description": self.description}
         return {**named, **schema, **named}
 
     def _prepare_messages(self) -> list[Message]:
-        """Return the conversation, then the filling prompt as the user's turn."""
+        """Return the conversation, then the filling prompt as the user's turn.
+
+        Contract: slot.prompt.5, slot.prompt.6, slot.prompt.7, slot.prompt.9, slot.prompt.10,
+        slot.prompt.11, slot.prompt.12, slot.prompt.13, slot.prompt.14, slot.prompt.15.
+        """
         call_vars = self._vars
         now = call_vars.now
         prompt = render(

@@ -151,6 +151,8 @@ def declares(
 
     Every branch of ``anyOf`` and ``oneOf`` that is made for objects counts, and ``if`` too: what
     they mention is declared, whether or not they hold at the moment.
+
+    Contract: slot.merge.19, slot.merge.20.
     """
     names: set[str] = set()
     nodes: list[dict[str, Any]] = []

@@ -1,0 +1,194 @@
+"""ask_schema and asked: the nested schema that models are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from corecall.slot.processor import SlotProcessor
+
+
+def shown(
+    schema: dict[str, Any], known: dict[str, Any], *, optional: bool = False
+) -> dict[str, Any]:
+    processor = SlotProcessor(schema)
+    asked = processor.asked(processor.check_json(known), known, optional=optional)
+    return processor.ask_schema(asked, known)
+
+
+TEXT = {"type": "string"}
+STAY = {
+    "type": "object",
+    "title": "Stay",
+    "description": "A stay",
+    "additionalProperties": False,
+    "properties": {
+        "city": TEXT,
+        "guest": {
+            "title": "Guest",
+            "description": "Who stays",
+            "minProperties": 0,
+            "properties": {
+                "name": TEXT,
+                "home": {"properties": {"zip": {"type": "integer"}}, "required": ["zip"]},
+                "nick": TEXT,
+            },
+            "required": ["name", "home"],
+        },
+        "stops": {
+            "type": "array",
+            "items": {
+                "description": "A stop",
+                "properties": {"at": TEXT, "n": TEXT},
+                "required": ["at"],
+            },
+        },
+        "note": TEXT,
+        "never": False,
+    },
+    "required": ["guest", "city"],
+}
+
+
+class TestNesting:
+    @pytest.mark.rule("slot.ask.1", "slot.ask.2")
+    def test_members_nest_in_order_and_all_are_required(self) -> None:
+        assert shown(STAY, {"guest": {"home": {}}}) == {
+            "type": "object",
+            "title": "Stay",
+            "description": "A stay",
+            "properties": {
+                "city": TEXT,
+                "guest": {
+                    "type": "object",
+                    "title": "Guest",
+                    "description": "Who stays",
+                    "properties": {
+                        "name": TEXT,
+                        "home": {
+                            "type": "object",
+                            "properties": {"zip": {"type": "integer"}},
+                            "required": ["zip"],
+                        },
+                    },
+                    "required": ["name", "home"],
+                },
+            },
+            "required": ["city", "guest"],
+        }
+
+    @pytest.mark.rule("slot.ask.1")
+    def test_order_is_that_of_the_remaining_schema(self) -> None:
+        schema = {"properties": {"z": TEXT, "a": TEXT}, "required": ["a", "z"]}
+        found = shown(schema, {})
+        assert (list(found["properties"]), found["required"]) == (["z", "a"], ["z", "a"])
+
+    @pytest.mark.rule("slot.ask.1")
+    def test_names_are_unescaped(self) -> None:
+        schema = {"properties": {name: {} for name in ("a/b", "m~n", "", "/x")}}
+        schema["required"] = ["a/b", "m~n", "", "/x"]  # type: ignore[assignment]
+        assert list(shown(schema, {})["properties"]) == ["a/b", "m~n", "", "/x"]
+
+    @pytest.mark.rule("slot.ask.3")
+    def test_items_of_a_known_array_under_their_indexes(self) -> None:
+        known = {"guest": {"name": "I", "home": {"zip": 1}}, "city": "x"}
+        found = shown(STAY, {**known, "stops": [{"at": "a"}, {"at": 5}, {}]})
+        item = {
+            "type": "object",
+            "description": "A stop",
+            "properties": {"at": TEXT},
+            "required": ["at"],
+        }
+        assert found["properties"] == {
+            "stops": {
+                "type": "object",
+                "properties": {"1": item, "2": item},
+                "required": ["1", "2"],
+            }
+        }
+
+    @pytest.mark.rule("slot.ask.4")
+    def test_a_wrong_root_is_shown_whole(self) -> None:
+        schema = {
+            "title": "T",
+            "properties": {"a": {"$ref": "#/definitions/d"}},
+            "minProperties": 1,
+            "definitions": {"d": TEXT},
+        }
+        assert shown(schema, {}) == schema
+
+    @pytest.mark.rule("slot.ask.5")
+    def test_forbidden_members_are_left_out(self) -> None:
+        schema = {"properties": {"never": False, "a": {}}, "required": ["a"]}
+        assert list(shown(schema, {"never": 1})["properties"]) == ["a"]
+        assert shown(schema, {"never": 1, "a": 2}) == {}
+
+    @pytest.mark.rule("slot.ask.6")
+    def test_definitions_go_along_and_no_more_than_needed(self) -> None:
+        schema = {
+            "properties": {"a": {"$ref": "#/definitions/d"}, "b": {"$ref": "#/definitions/e"}},
+            "required": ["a"],
+            "definitions": {"d": {"items": {"$ref": "#/definitions/f"}}, "e": {}, "f": TEXT},
+        }
+        found = shown(schema, {})
+        assert found["definitions"].keys() == {"d", "f"}
+        SlotProcessor(found)  # every reference resolves
+
+    @pytest.mark.rule("slot.ask.1", "slot.merge.5")
+    def test_a_nested_answer_fills_what_was_asked(self) -> None:
+        known = {"guest": {"home": {}}, "stops": [{"at": "x"}, {}]}
+        processor = SlotProcessor(STAY)
+        answer = {
+            "city": "c",
+            "guest": {"name": "n", "home": {"zip": 1}},
+            "stops": {"1": {"at": "y"}},
+        }
+        assert SlotProcessor(shown(STAY, known)).is_valid(answer)
+        assert processor.check_json(processor.merge(known, answer).data) == {}
+
+
+class TestOptional:
+    FULL = {"guest": {"name": "I", "home": {"zip": 1}}, "city": "x"}
+
+    @pytest.mark.rule("slot.ask.9")
+    def test_not_asked_for_unless_wanted(self) -> None:
+        assert shown(STAY, self.FULL) == {}
+
+    @pytest.mark.rule("slot.ask.7", "slot.ask.8")
+    def test_all_that_may_be_there_admitting_null(self) -> None:
+        found = shown(STAY, {**self.FULL, "stops": [{"at": "a"}]}, optional=True)
+        maybe = {"type": ["string", "null"]}
+        assert found["properties"]["note"] == maybe
+        assert found["properties"]["guest"]["properties"] == {"nick": maybe}
+        assert found["properties"]["stops"]["properties"]["0"]["properties"] == {"n": maybe}
+        assert found["properties"].keys() == {"note", "guest", "stops"}
+        assert set(found["required"]) == {"note", "guest", "stops"}
+
+    @pytest.mark.rule("slot.ask.7")
+    def test_after_what_is_missing(self) -> None:
+        schema = {"properties": {"o": TEXT, "r": TEXT, "p": TEXT}, "required": ["r"]}
+        found = shown(schema, {}, optional=True)
+        assert list(found["properties"]) == ["r", "o", "p"]
+        assert found["properties"]["r"] == TEXT
+
+    @pytest.mark.rule("slot.ask.8")
+    def test_an_absent_object_is_asked_for_whole(self) -> None:
+        schema = {"properties": {"g": {"type": "object", "properties": {"x": TEXT}}}}
+        (asked,) = shown(schema, {}, optional=True)["properties"].values()
+        assert SlotProcessor(asked).is_valid({"x": "y"})
+        assert SlotProcessor(asked).is_valid(None)
+
+    @pytest.mark.rule("slot.ask.8")
+    def test_nothing_beneath_what_is_asked_for_anyway(self) -> None:
+        schema = {
+            "properties": {
+                "g": {"properties": {"x": TEXT, "y": TEXT}, "minProperties": 1, "type": "object"}
+            }
+        }
+        assert shown(schema, {"g": {}}, optional=True)["properties"] == schema["properties"]
+
+    @pytest.mark.rule("slot.ask.8")
+    def test_nothing_where_the_root_is_wrong(self) -> None:
+        schema = {"properties": {"x": TEXT}, "minProperties": 1}
+        assert shown(schema, {}, optional=True) == schema
