@@ -1,28 +1,47 @@
-"""StepExecutor: runs one Call, fills its parameters first (DESIGN §3.1)."""
+"""StepExecutor: runs one call, fills its parameters first, tells the callbacks."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
+import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
+from enum import Enum
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
-from corecall.callbacks import CallbackOutput
+from corecall.callbacks import CallbackInput, CallbackOutput
 from corecall.core import CoreCall, DataBase
-from corecall.executor import StepExecutor, StepStatus, deep_merge
+from corecall.executor import (
+    StepExecutor,
+    StepInfo,
+    StepStatus,
+    Task,
+    TaskMetadata,
+    TaskRuntime,
+    TaskState,
+    deep_merge,
+)
+from corecall.slot.processor import DataError, SchemaError
 from corecall.types import (
     CallError,
     CallOutputChunk,
     CallOutputType,
     CallVars,
+    LanguageType,
     NodeInfo,
 )
 
-from .support import FakeFunction, FakeReasoning, Pair, executor
+from .support import FakeFunction, FakeReasoning, Pair, executor, history
+
+NAMED = {"name": "book", "description": "Book a hotel"}
 
 
 class Guest(BaseModel):
@@ -33,6 +52,7 @@ class Guest(BaseModel):
 class Booking(DataBase):
     city: str
     guest: Guest
+    note: str | None = None
 
 
 class Result(DataBase):
@@ -40,16 +60,32 @@ class Result(DataBase):
 
 
 class Book(CoreCall, input_model=Booking, output_model=Result):
+    """Yields what it is told to, then raises ``error`` if there is one."""
+
     error: BaseException | None = None
+    yields: list[str | dict[str, Any]] = Field(
+        default_factory=lambda: ["booked ", {"城市": "杭州"}]
+    )
+    events: list[str] = Field(default_factory=list)
 
     async def _init(self, call_vars: CallVars) -> Booking:
         return Booking.model_construct(guest={"name": "Ida"})
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
-        yield CallOutputChunk(type=CallOutputType.TEXT, content="booked ")
+        self.events.append(f"exec {json.dumps(input_data)}")
+        for content in self.yields:
+            kind = CallOutputType.TEXT if isinstance(content, str) else CallOutputType.DATA
+            self.events.append(f"made {content}")
+            yield CallOutputChunk(type=kind, content=content)
         if self.error:
             raise self.error
-        yield CallOutputChunk(type=CallOutputType.DATA, content={"input": input_data})
+
+    async def _after_exec(self, input_data: dict[str, Any]) -> None:
+        self.events.append("after")
+
+
+def texts(runner: StepExecutor) -> list[str | dict[str, Any]]:
+    return [chunk.content for chunk in runner.chunks]
 
 
 async def run(runner: StepExecutor, node: NodeInfo | None = None, **given: Any) -> Book:
@@ -58,94 +94,383 @@ async def run(runner: StepExecutor, node: NodeInfo | None = None, **given: Any) 
     return call
 
 
+def filling(*replies: str, answers: list[Any] | None = None) -> StepExecutor:
+    """Return an executor whose reasoning model answers ``replies``, its function model ``answers``."""
+    return executor(Pair(FakeReasoning([[text] for text in replies]), FakeFunction(answers or [])))
+
+
+class TestTask:
+    @pytest.mark.rule("executor.task.1")
+    def test_what_may_be_left_out(self) -> None:
+        task = Task(metadata=TaskMetadata(id="t", userId="u"))
+        assert (task.state, task.context, task.metadata.conversationId) == (None, [], None)
+        assert TaskState(executorId="e").appId is None
+
+    @pytest.mark.rule("executor.task.1")
+    @pytest.mark.parametrize(
+        ("kind", "given", "field"),
+        [
+            (TaskMetadata, {"id": "t"}, "userId"),
+            (TaskMetadata, {"userId": "u"}, "id"),
+            (TaskState, {}, "executorId"),
+            (Task, {}, "metadata"),
+        ],
+    )
+    def test_what_may_not(self, kind: type[BaseModel], given: dict[str, str], field: str) -> None:
+        with pytest.raises(ValueError, match=field):
+            kind(**given)
+
+    @pytest.mark.rule("executor.task.2")
+    def test_a_task_is_chinese_unless_it_says_otherwise(self) -> None:
+        runtime = Task(metadata=TaskMetadata(id="t", userId="u")).runtime
+        assert runtime == TaskRuntime(language=LanguageType.CHINESE)
+        assert (runtime.sessionId, runtime.reasoning, runtime.now) == (None, None, None)
+
+    @pytest.mark.rule("executor.task.3")
+    def test_a_step_has_a_name(self) -> None:
+        assert StepInfo(name="n").description == ""
+        with pytest.raises(ValueError, match="name"):
+            StepInfo(description="d")  # type: ignore[call-arg]
+
+
 class TestRunning:
-    async def test_chunks_are_recorded_and_the_status_is_success(self) -> None:
+    @pytest.mark.rule("executor.run.1", "executor.run.3")
+    async def test_success_is_given_and_kept(self) -> None:
         runner = executor()
         assert runner.status is None
-        await run(runner)
+        call = await Book.instance(runner, None)
+        assert await runner.run(call) is runner.status is StepStatus.SUCCESS
+        assert call.events[-1] == "after"
+
+    @pytest.mark.rule("executor.run.1")
+    def test_there_are_four_statuses(self) -> None:
+        assert {status.value for status in StepStatus} == {"running", "success", "param", "error"}
+
+    @pytest.mark.rule("executor.run.2")
+    async def test_it_is_running_until_it_has_ended(self) -> None:
+        seen: list[Any] = []
+        reasoning = FakeReasoning([['{"city": "Oslo", "guest": {"age": 41}}']])
+
+        class Watching(Book, input_model=Booking, output_model=Result):
+            async def _after_exec(self, input_data: dict[str, Any]) -> None:
+                seen.append(runner.status)
+
+        class Asked(FakeReasoning):
+            async def call(self, *args: Any, **options: Any) -> Any:
+                seen.append(runner.status)
+                async for piece in reasoning.call(*args, **options):
+                    yield piece
+
+        runner = executor(Pair(Asked()))
+        runner.callbacks.on_end(lambda _: seen.append(runner.status))
+        await runner.run(await Watching.instance(runner, None, enable_filling=True))
+        assert seen == [StepStatus.RUNNING] * 3
         assert runner.status is StepStatus.SUCCESS
-        assert [c.type for c in runner.chunks] == [CallOutputType.TEXT, CallOutputType.DATA]
+
+    @pytest.mark.rule("executor.run.3")
+    @pytest.mark.parametrize("yields", [[], [""], ["a", "b"]])
+    async def test_success_does_not_depend_on_the_chunks(self, yields: list[Any]) -> None:
+        runner = executor()
+        await run(runner, yields=yields)
+        assert (runner.status, texts(runner)) == (StepStatus.SUCCESS, yields)
+
+    @pytest.mark.rule("executor.run.3")
+    async def test_an_error_chunk_of_the_calls_own_is_output(self) -> None:
+        class Own(Book, input_model=Booking, output_model=Result):
+            async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+                yield CallOutputChunk(type=CallOutputType.ERROR, content="m")
+
+        runner = executor()
+        call = await Own.instance(runner, None)
+        assert await runner.run(call) is StepStatus.SUCCESS
+        assert texts(runner) == ["m"]
+
+    @pytest.mark.rule("executor.run.3", "executor.run.4")
+    async def test_a_failing_clean_up_is_no_success(self) -> None:
+        class Unclean(Book, input_model=Booking, output_model=Result):
+            async def _after_exec(self, input_data: dict[str, Any]) -> None:
+                raise CallError("unclean")
+
+        runner = executor()
+        call = await Unclean.instance(runner, None)
+        assert await runner.run(call) is StepStatus.ERROR
+        assert texts(runner)[-1] == {"message": "unclean", "data": {}}
+
+    @pytest.mark.rule("executor.run.1", "executor.run.4")
+    async def test_a_call_error_becomes_one_error_chunk_after_what_came(self) -> None:
+        runner = executor()
+        call = await Book.instance(runner, None, error=CallError("full", {"code": 7}))
+        assert await runner.run(call) is StepStatus.ERROR
+        assert [chunk.type.value for chunk in runner.chunks] == ["text", "data", "error"]
+        assert runner.chunks[-1].content == {"message": "full", "data": {"code": 7}}
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            pytest.param(RuntimeError("bug"), marks=pytest.mark.rule("executor.run.5")),
+            pytest.param(ValueError("bug"), marks=pytest.mark.rule("executor.run.5")),
+            pytest.param(asyncio.CancelledError(), marks=pytest.mark.rule("executor.run.6")),
+        ],
+    )
+    async def test_cancellation_and_bugs_pass(self, error: BaseException) -> None:
+        runner = executor()
+        with pytest.raises(type(error)) as caught:
+            await run(runner, error=error, yields=["a"])
+        assert caught.value is error
+        assert (runner.status, texts(runner)) == (StepStatus.ERROR, ["a"])
+
+    @pytest.mark.rule("executor.run.6")
+    async def test_a_run_that_is_canceled_ends_its_call(self) -> None:
+        ended: list[bool] = []
+        waiting = asyncio.Event()
+
+        class Slow(Book, input_model=Booking, output_model=Result):
+            async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+                try:
+                    yield CallOutputChunk(type=CallOutputType.TEXT, content="a")
+                    waiting.set()
+                    await asyncio.Event().wait()
+                finally:
+                    ended.append(True)
+
+        runner = executor()
+        task = asyncio.ensure_future(runner.run(await Slow.instance(runner, None)))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (ended, runner.status) == ([True], StepStatus.ERROR)
+
+    @pytest.mark.rule("executor.run.7")
+    async def test_a_failed_call_is_logged_once(self, caplog: pytest.LogCaptureFixture) -> None:
+        await run(executor(), error=CallError("full"))
+        (record,) = caplog.records
+        assert record.levelname == "ERROR"
+        assert "book" in record.getMessage()
+        assert "full" in record.getMessage()
+
+    @pytest.mark.rule("executor.run.8")
+    async def test_a_second_run_starts_afresh(self) -> None:
+        runner = filling('{"city": "Oslo"}', answers=[{}])
+        await run(runner, error=CallError("x"))
+        await run(runner, enable_filling=True)
+        assert (runner.status, runner.chunks) == (StepStatus.PARAM, [])
+        await run(runner, yields=["a"])
+        assert (runner.status, texts(runner)) == (StepStatus.SUCCESS, ["a"])
+        assert runner.remaining_schema == {}
         assert runner.input == {"guest": {"name": "Ida"}}
 
+    @pytest.mark.rule("executor.run.9", "executor.fill.1")
+    async def test_what_is_executed_is_the_calls_input(self) -> None:
+        reasoning, function = FakeReasoning(), FakeFunction()
+        runner = executor(Pair(reasoning, function))
+        call = await run(runner)
+        assert call.events[0] == 'exec {"guest": {"name": "Ida"}}'
+        assert runner.input == call.input == {"guest": {"name": "Ida"}}
+        assert reasoning.requests == function.requests == []
+
+    @pytest.mark.rule("executor.run.10")
+    async def test_a_run_does_not_write_the_history(self) -> None:
+        runner = executor(context=[history("s", {"v": 1})])
+        before = copy.deepcopy(runner.task)
+        await run(runner)
+        assert runner.task == before
+
+
+class TestEmitting:
+    @pytest.mark.rule("executor.emit.1")
     @pytest.mark.parametrize("to_user", [True, False])
-    async def test_chunks_reach_the_sink_only_with_to_user(self, to_user: bool) -> None:
+    async def test_every_chunk_is_recorded_before_the_next_is_made(self, to_user: bool) -> None:
+        counts: list[int] = []
+
+        class Counting(Book, input_model=Booking, output_model=Result):
+            async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+                for content in ("a", "", "b"):
+                    counts.append(len(runner.chunks))
+                    yield CallOutputChunk(type=CallOutputType.TEXT, content=content)
+
+        runner = executor()
+        await runner.run(await Counting.instance(runner, None, to_user=to_user))
+        assert texts(runner) == ["a", "", "b"]
+        assert counts == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            pytest.param(None, marks=pytest.mark.rule("executor.emit.2")),
+            pytest.param(CallError("full"), marks=pytest.mark.rule("executor.emit.3")),
+        ],
+    )
+    @pytest.mark.parametrize("to_user", [True, False])
+    async def test_chunks_reach_the_sink_only_with_to_user(
+        self, to_user: bool, error: CallError | None
+    ) -> None:
         got: list[CallOutputChunk] = []
         runner = executor()
         runner.sink = got.append
-        await run(runner, to_user=to_user)
+        await run(runner, to_user=to_user, error=error)
+        assert len(runner.chunks) == (3 if error else 2)
         assert got == (runner.chunks if to_user else [])
 
-    async def test_an_async_sink_is_awaited(self) -> None:
-        got: list[CallOutputChunk] = []
+    @pytest.mark.rule("executor.emit.4")
+    async def test_an_async_sink_sets_the_pace(self) -> None:
+        runner = executor()
+        call = await Book.instance(runner, None, to_user=True, yields=["a", "b"])
 
         async def sink(chunk: CallOutputChunk) -> None:
             await asyncio.sleep(0)
-            got.append(chunk)
+            call.events.append(f"delivered {chunk.content}")
+
+        runner.sink = sink
+        await runner.run(call)
+        assert call.events[1:-1] == ["made a", "delivered a", "made b", "delivered b"]
+
+    @pytest.mark.rule("executor.emit.5")
+    async def test_no_sink_is_needed(self) -> None:
+        runner = executor()
+        assert runner.sink is None
+        await run(runner, to_user=True, yields=["a"])
+        assert (runner.status, texts(runner)) == (StepStatus.SUCCESS, ["a"])
+
+    @pytest.mark.rule("executor.emit.6")
+    async def test_a_sink_that_fails_fails_the_run(self) -> None:
+        def sink(chunk: CallOutputChunk) -> None:
+            raise OSError("gone")
 
         runner = executor()
         runner.sink = sink
-        await run(runner, to_user=True)
-        assert len(got) == 2
-
-    async def test_a_call_error_becomes_one_error_chunk_after_what_came(self) -> None:
-        runner = executor()
-        await run(runner, error=CallError("full", {"code": 7}))
+        call = await Book.instance(runner, None, to_user=True, yields=["a", "b"])
+        with pytest.raises(OSError, match="gone"):
+            await runner.run(call)
         assert runner.status is StepStatus.ERROR
-        assert [c.type for c in runner.chunks] == [CallOutputType.TEXT, CallOutputType.ERROR]
-        assert runner.chunks[-1].content == {"message": "full", "data": {"code": 7}}
+        assert "made b" not in call.events
 
-    @pytest.mark.parametrize("error", [asyncio.CancelledError(), RuntimeError("bug")])
-    async def test_cancellation_and_bugs_pass(self, error: BaseException) -> None:
-        runner = executor()
-        with pytest.raises(type(error)):
-            await run(runner, error=error)
-        assert runner.status is StepStatus.ERROR
+    @pytest.mark.rule("executor.emit.6")
+    async def test_a_call_error_of_the_sink_is_an_error_chunk(self) -> None:
+        def sink(chunk: CallOutputChunk) -> None:
+            if chunk.type is not CallOutputType.ERROR:
+                raise CallError("too slow")
 
-    async def test_a_second_run_starts_afresh(self) -> None:
         runner = executor()
-        await run(runner, error=CallError("x"))
-        await run(runner)
-        assert runner.status is StepStatus.SUCCESS
-        assert len(runner.chunks) == 2
+        runner.sink = sink
+        await run(runner, to_user=True, yields=["a", "b"])
+        assert texts(runner) == ["a", {"message": "too slow", "data": {}}]
 
 
 class TestFilling:
+    FULL = '{"city": "Oslo", "guest": {"age": 41}}'
+
+    @pytest.mark.rule("executor.fill.1", "executor.fill.4", "executor.fill.6")
+    @pytest.mark.trap("A15", "A31", "A32")
     async def test_the_slot_completes_the_input_before_the_call_runs(self) -> None:
-        reasoning = FakeReasoning([['{"city": "Oslo", "guest": {"age": 41}}']])
-        runner = executor(Pair(reasoning))
-        await run(runner, enable_filling=True)
+        runner = filling(self.FULL)
+        call = await run(runner, enable_filling=True)
         expected = {"city": "Oslo", "guest": {"name": "Ida", "age": 41}}
         assert runner.status is StepStatus.SUCCESS
-        assert runner.chunks[-1].content == {"input": expected}
-        assert runner.input == expected
+        assert runner.input == call.input == expected
+        name, _, executed = call.events[0].partition(" ")
+        assert (name, json.loads(executed)) == ("exec", expected)
 
-    async def test_what_is_still_missing_stops_it_with_the_remaining_schema(self) -> None:
-        runner = executor(Pair(FakeReasoning([['{"city": "Oslo"}']]), FakeFunction([{}])))
-        await run(runner, enable_filling=True)
-        assert runner.status is StepStatus.PARAM
-        assert runner.remaining_schema["required"] == ["/guest/age"]
-        assert runner.input == {"city": "Oslo", "guest": {"name": "Ida"}}
-        assert runner.chunks == []
-
-    async def test_a14_nothing_to_fill_leaves_the_input_as_it_is(self) -> None:
-        class Ready(Book, input_model=Booking, output_model=Result):
-            async def _init(self, call_vars: CallVars) -> Booking:
-                return Booking(city="Oslo", guest=Guest(name="Ida", age=41))
-
-        runner = executor()
-        call = await Ready.instance(runner, None, enable_filling=True)
-        await runner.run(call)
+    @pytest.mark.rule("executor.fill.1")
+    async def test_without_it_nothing_is_checked(self) -> None:
+        runner = executor(Pair(FakeReasoning([])))
+        await run(runner)
         assert runner.status is StepStatus.SUCCESS
-        assert runner.input == {"city": "Oslo", "guest": {"name": "Ida", "age": 41}}
+        assert runner.remaining_schema == {}
 
+    @pytest.mark.rule("executor.fill.2")
     async def test_the_nodes_override_is_part_of_the_schema(self) -> None:
-        reasoning = FakeReasoning([['{"city": "Rome", "guest": {"age": 41}}']])
-        runner = executor(Pair(reasoning, FakeFunction([{"city": "Oslo"}])))
+        runner = filling('{"city": "Rome", "guest": {"age": 41}}', answers=[{"city": "Oslo"}])
         node = NodeInfo(override={"city": {"enum": ["Oslo"]}})
         await run(runner, node, enable_filling=True)
         assert runner.input["city"] == "Oslo"
 
-    async def test_known_python_values_are_checked_as_json_and_stay_what_they_are(self) -> None:
+    @pytest.mark.rule("executor.fill.2")
+    async def test_a_node_without_an_override_changes_nothing(self) -> None:
+        runner = filling('{"city": "Rome", "guest": {"age": 41}}')
+        await run(runner, NodeInfo(), enable_filling=True)
+        assert runner.input["city"] == "Rome"
+
+    @pytest.mark.rule("executor.fill.3", "executor.fill.4")
+    async def test_what_is_known_is_not_overwritten(self) -> None:
+        runner = filling('{"city": "Oslo", "guest": {"name": "Bob", "age": 41}}')
+        await run(runner, enable_filling=True)
+        assert runner.input["guest"] == {"name": "Ida", "age": 41}
+
+    @pytest.mark.rule("executor.fill.6")
+    async def test_what_init_gave_is_not_changed(self) -> None:
+        runner = filling(self.FULL)
+        call = await Book.instance(runner, None, enable_filling=True)
+        given = call.input
+        await runner.run(call)
+        assert given == {"guest": {"name": "Ida"}}
+
+    @pytest.mark.rule("executor.run.1", "executor.fill.7", "executor.fill.8")
+    @pytest.mark.trap("A31")
+    async def test_what_is_still_missing_stops_it_with_the_remaining_schema(self) -> None:
+        runner = filling('{"city": "Oslo"}', answers=[{}])
+        call = await Book.instance(runner, None, enable_filling=True)
+        assert await runner.run(call) is runner.status is StepStatus.PARAM
+        assert runner.remaining_schema["required"] == ["/guest/age"]
+        assert set(runner.remaining_schema["properties"]) == {"/guest/age"}
+        assert (runner.chunks, call.events) == ([], [])
+        assert runner.input == call.input == {"city": "Oslo", "guest": {"name": "Ida"}}
+
+    @pytest.mark.rule("executor.fill.8")
+    async def test_the_next_run_needs_only_the_rest(self) -> None:
+        runner = filling('{"city": "Oslo"}', '{"guest": {"age": 41}}', answers=[{}])
+        call = await run(runner, enable_filling=True)
+        assert await runner.run(call) is StepStatus.SUCCESS
+        assert call.input == {"city": "Oslo", "guest": {"name": "Ida", "age": 41}}
+
+    @pytest.mark.rule("executor.fill.9")
+    @pytest.mark.trap("A32")
+    async def test_what_is_optional_stops_nothing_and_no_default_is_written(self) -> None:
+        runner = filling(self.FULL)
+        node = NodeInfo(override={"stars": {"type": "integer", "default": 3}})
+        await run(runner, node, enable_filling=True)
+        assert runner.status is StepStatus.SUCCESS
+        assert set(runner.input) == {"city", "guest"}
+
+    @pytest.mark.rule("executor.fill.10")
+    @pytest.mark.trap("A14")
+    async def test_nothing_to_fill_leaves_the_input_as_it_is(self) -> None:
+        class Ready(Book, input_model=Booking, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Booking:
+                return Booking(city="Oslo", guest=Guest(name="Ida", age=41))
+
+        reasoning, function = FakeReasoning(), FakeFunction()
+        runner = executor(Pair(reasoning, function))
+        call = await Ready.instance(runner, None, enable_filling=True)
+        await runner.run(call)
+        assert runner.status is StepStatus.SUCCESS
+        assert runner.input == {"city": "Oslo", "guest": {"name": "Ida", "age": 41}}
+        assert reasoning.requests == function.requests == []
+
+    @pytest.mark.rule("executor.fill.11", "executor.callback.9")
+    async def test_the_slot_leaves_no_trace_in_the_output(self) -> None:
+        got: list[CallOutputChunk] = []
+        starts: list[CallbackInput] = []
+        runner = filling(self.FULL)
+        runner.sink = got.append
+        runner.callbacks.on_start(starts.append)
+        await run(runner, enable_filling=True, to_user=True, yields=["a"])
+        assert texts(runner) == [chunk.content for chunk in got] == ["a"]
+        assert len(starts) == 1
+
+    @pytest.mark.rule("executor.fill.12", "executor.callback.9")
+    async def test_a_failing_model_is_an_error_chunk_and_no_callback(self) -> None:
+        seen: list[Any] = []
+        runner = executor(Pair(FakeReasoning([CallError("down", {"status": 503})])))
+        runner.callbacks.on_start(seen.append)
+        runner.callbacks.on_error(seen.append)
+        call = await run(runner, enable_filling=True)
+        assert runner.status is StepStatus.ERROR
+        assert texts(runner) == [{"message": "down", "data": {"status": 503}}]
+        assert (seen, call.events) == ([], [])
+
+    @pytest.mark.rule("executor.fill.13")
+    async def test_known_values_are_checked_as_json_and_stay_what_they_are(self) -> None:
         class Trip(DataBase):
             day: date
             status: StepStatus
@@ -157,7 +482,10 @@ class TestFilling:
                 known = {"day": date(2026, 3, 12), "status": StepStatus.PARAM, "tickets": 1}
                 return Trip.model_construct(**known)
 
-        runner = executor(Pair(FakeReasoning([['{"city": "Oslo", "tickets": true}']])))
+            async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+                yield CallOutputChunk(type=CallOutputType.DATA, content=input_data)
+
+        runner = filling('{"city": "Oslo", "tickets": true, "day": "2026-03-13"}')
         call = await Plan.instance(runner, None, enable_filling=True)
         assert await runner.run(call) is StepStatus.SUCCESS
         assert call.input == runner.input
@@ -166,66 +494,194 @@ class TestFilling:
         assert runner.input["tickets"] is True
         assert runner.input["city"] == "Oslo"
 
-    async def test_a_failing_model_is_an_error_chunk(self) -> None:
-        runner = executor(Pair(FakeReasoning([CallError("down")])))
-        await run(runner, enable_filling=True)
-        assert runner.status is StepStatus.ERROR
-        assert runner.chunks[0].content == {"message": "down", "data": {}}
+    @pytest.mark.rule("executor.fill.14", "executor.callback.9")
+    async def test_a_schema_that_is_none_passes(self) -> None:
+        seen: list[Any] = []
+        runner = filling()
+        runner.callbacks.on_error(seen.append)
+        node = NodeInfo(override={"city": {"type": 1}})
+        with pytest.raises(SchemaError):
+            await run(runner, node, enable_filling=True)
+        assert (runner.status, runner.chunks, seen) == (StepStatus.ERROR, [], [])
 
-    async def test_without_it_no_model_is_asked(self) -> None:
-        await run(executor(Pair(FakeReasoning([]))))
+    @pytest.mark.rule("executor.fill.14")
+    async def test_an_input_that_is_no_json_passes(self) -> None:
+        class NaN(Book, input_model=Booking, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Any:
+                return Booking.model_construct(guest={"age": math.nan})
+
+        runner = filling()
+        with pytest.raises(DataError):
+            await runner.run(await NaN.instance(runner, None, enable_filling=True))
 
 
 class TestCallbacks:
-    """Executing a Call fires the handlers (DESIGN §3.6)."""
-
-    async def test_start_has_the_arguments_and_end_the_output(self) -> None:
-        seen: list[tuple[str, str]] = []
-        runner = executor()
-        runner.callbacks.on_start(lambda given: seen.append(("start", given.arguments_in_json)))
-        runner.callbacks.on_end(lambda given: seen.append((given.extra["name"], given.response)))
+    def hooked(self, *, llm: Any = None) -> tuple[StepExecutor, list[tuple[str, Any]]]:
+        seen: list[tuple[str, Any]] = []
+        runner = executor(llm)
+        runner.callbacks.on_start(lambda given: seen.append(("start", given)))
+        runner.callbacks.on_end(lambda given: seen.append(("end", given)))
+        runner.callbacks.on_error(lambda given: seen.append(("error", given)))
 
         @runner.callbacks.on_end_with_stream
         async def on_stream(pieces: AsyncIterator[CallbackOutput]) -> None:
-            seen.extend([("piece", piece.response) async for piece in pieces])
+            seen.append(("stream", [piece async for piece in pieces]))
 
-        await run(runner)
-        data = '{"input": {"guest": {"name": "Ida"}}}'
-        assert seen == [
-            ("start", '{"guest": {"name": "Ida"}}'),
-            ("book", f"booked {data}"),
-            ("piece", "booked "),
-            ("piece", data),
-        ]
+        return runner, seen
 
+    @pytest.mark.rule("executor.callback.1")
+    async def test_start_before_and_end_and_stream_after_the_execution(self) -> None:
+        runner, seen = self.hooked()
+
+        class Watched(Book, input_model=Booking, output_model=Result):
+            async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+                seen.append(("exec", None))
+                yield CallOutputChunk(type=CallOutputType.TEXT, content="a")
+
+            async def _after_exec(self, input_data: dict[str, Any]) -> None:
+                seen.append(("after", None))
+
+        await runner.run(await Watched.instance(runner, None))
+        assert [name for name, _ in seen] == ["start", "exec", "after", "end", "stream"]
+
+    @pytest.mark.rule("executor.callback.2", "executor.callback.5", "executor.callback.6")
+    async def test_arguments_and_output_are_text(self) -> None:
+        runner, seen = self.hooked()
+        await run(runner, yields=["booked ", "", {"城市": "杭州"}])
+        given = dict(seen)
+        assert given["start"].arguments_in_json == '{"guest": {"name": "Ida"}}'
+        assert given["end"].response == 'booked {"城市": "杭州"}'
+        assert given["end"].tool_output is None
+        pieces = [piece.response for piece in given["stream"]]
+        assert pieces == ["booked ", "", '{"城市": "杭州"}']
+
+    @pytest.mark.rule("executor.callback.2")
+    async def test_arguments_are_those_that_were_filled(self) -> None:
+        runner, seen = self.hooked(llm=Pair(FakeReasoning([[TestFilling.FULL]])))
+        await run(runner, enable_filling=True)
+        expected = {"city": "Oslo", "guest": {"name": "Ida", "age": 41}}
+        assert json.loads(dict(seen)["start"].arguments_in_json) == expected
+
+    @pytest.mark.rule("executor.callback.3")
+    async def test_values_without_a_json_form_get_one(self) -> None:
+        class Color(Enum):
+            RED = "red"
+
+        class Thing:
+            def __str__(self) -> str:
+                return "a thing"
+
+        class Job(DataBase, extra="allow"):
+            pass
+
+        class Paint(Book, input_model=Job, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Any:
+                return Job(
+                    at=datetime(2026, 3, 12, 9, 5, 7),
+                    color=Color.RED,
+                    rate=math.nan,
+                    top=math.inf,
+                    thing=Thing(),
+                )
+
+            async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+                yield CallOutputChunk(type=CallOutputType.DATA, content=input_data)
+
+        runner, seen = self.hooked()
+        await runner.run(await Paint.instance(runner, None))
+        given = dict(seen)
+        expected = {
+            "at": "2026-03-12T09:05:07",
+            "color": "red",
+            "rate": None,
+            "top": None,
+            "thing": "a thing",
+        }
+        assert json.loads(given["start"].arguments_in_json) == expected
+        assert json.loads(given["end"].response) == expected
+
+    @pytest.mark.rule("executor.callback.4")
+    async def test_everything_says_which_call_it_was(self) -> None:
+        runner, seen = self.hooked()
+        await run(runner, yields=["a", "b"])
+        given = dict(seen)
+        extras = [given["start"].extra, given["end"].extra]
+        extras += [piece.extra for piece in given["stream"]]
+        assert extras == [NAMED] * 4
+
+    @pytest.mark.rule("executor.callback.7")
     @pytest.mark.parametrize("error", [CallError("x"), RuntimeError("bug")])
-    async def test_every_error_that_ends_the_call_is_told(self, error: Exception) -> None:
-        seen: list[Exception] = []
-        runner = executor()
-        runner.callbacks.on_error(seen.append)
+    async def test_every_error_that_ends_the_call_is_told_instead_of_an_end(
+        self, error: Exception
+    ) -> None:
+        runner, seen = self.hooked()
         with suppress(RuntimeError):
             await run(runner, error=error)
-        assert seen == [error]
+        assert [name for name, _ in seen] == ["start", "error"]
+        assert seen[-1][1] is error
 
+    @pytest.mark.rule("executor.callback.7")
+    async def test_the_error_is_told_before_the_user_sees_it(self) -> None:
+        runner, seen = self.hooked()
+        runner.sink = lambda chunk: seen.append(("chunk", chunk.type.value))
+        await run(runner, error=CallError("x"), to_user=True, yields=["a"])
+        assert [name for name, _ in seen] == ["start", "chunk", "error", "chunk"]
+
+    @pytest.mark.rule("executor.callback.8")
     async def test_cancellation_is_no_error(self) -> None:
-        seen: list[Exception] = []
-        runner = executor()
-        runner.callbacks.on_error(seen.append)
+        runner, seen = self.hooked()
         with pytest.raises(asyncio.CancelledError):
             await run(runner, error=asyncio.CancelledError())
-        assert seen == []
+        assert [name for name, _ in seen] == ["start"]
 
+    @pytest.mark.rule("executor.callback.9")
     async def test_a_call_that_did_not_execute_fires_nothing(self) -> None:
-        seen: list[Any] = []
-        runner = executor(Pair(FakeReasoning([["{}"]]), FakeFunction([{}])))
-        runner.callbacks.on_start(seen.append)
-        runner.callbacks.on_error(seen.append)
+        runner, seen = self.hooked(llm=Pair(FakeReasoning([["{}"]]), FakeFunction([{}])))
         await run(runner, enable_filling=True)
+        assert runner.status is StepStatus.PARAM
         assert seen == []
 
+    @pytest.mark.rule("executor.callback.10")
+    @pytest.mark.parametrize("to_user", [True, False])
+    async def test_handlers_are_told_what_the_user_is_not(self, to_user: bool) -> None:
+        runner, seen = self.hooked()
+        await run(runner, to_user=to_user)
+        assert [name for name, _ in seen] == ["start", "end", "stream"]
 
-def test_a15_deep_merge_keeps_siblings_and_its_arguments() -> None:
-    base = {"a": {"x": 1, "y": [1]}, "b": 1}
-    update = {"a": {"y": [2], "z": 3}, "b": {"c": 4}}
-    assert deep_merge(base, update) == {"a": {"x": 1, "y": [2], "z": 3}, "b": {"c": 4}}
-    assert base == {"a": {"x": 1, "y": [1]}, "b": 1}
+
+json_objects = st.recursive(
+    st.dictionaries(st.sampled_from("abc"), st.integers(), max_size=3),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner | st.lists(st.integers())),
+)
+
+
+class TestDeepMerge:
+    @pytest.mark.rule("executor.fill.4", "executor.fill.5")
+    @pytest.mark.trap("A15")
+    def test_it_keeps_siblings_and_replaces_all_but_objects(self) -> None:
+        base = {"a": {"x": 1, "y": [1]}, "b": 1, "c": {"d": 1}}
+        update = {"a": {"y": [2], "z": 3}, "b": {"c": 4}, "c": 5}
+        expected = {"a": {"x": 1, "y": [2], "z": 3}, "b": {"c": 4}, "c": 5}
+        assert deep_merge(base, update) == expected
+        assert base == {"a": {"x": 1, "y": [1]}, "b": 1, "c": {"d": 1}}
+
+    @pytest.mark.rule("executor.fill.4", "executor.fill.5")
+    @given(json_objects, json_objects)
+    def test_each_leaf_is_the_updates_or_else_the_bases(
+        self, base: dict[str, Any], update: dict[str, Any]
+    ) -> None:
+        before = copy.deepcopy((base, update))
+
+        def check(merged: Any, old: Any, new: Any) -> None:
+            if isinstance(old, dict) and isinstance(new, dict):
+                assert set(merged) == set(old) | set(new)
+                for key in merged:
+                    if key not in new:
+                        assert merged[key] == old[key]
+                    else:
+                        check(merged[key], old.get(key), new[key])
+            else:
+                assert merged == new
+
+        check(deep_merge(base, update), base, update)
+        assert (base, update) == before
