@@ -1,7 +1,7 @@
 """Assembling a chat completion from the chunks, or the one body, an endpoint sends.
 
 Endpoints called OpenAI-compatible differ in small ways; each tolerance here is one that real
-ones need (TRAPS A24, A28, B3). A ``Completion`` serves one response, nothing is shared.
+ones need. A ``Completion`` serves one response, nothing is shared.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ class Completion:
         usage: the last usage object seen, untouched.
         refusal: text of a refusal, ``""`` when the model did not refuse.
         error: the error object sent inside the response, always with a ``message``.
+
+    Contract: stream.delta.5, stream.delta.6, stream.delta.7, stream.delta.8, stream.delta.9.
     """
 
     __slots__ = (
@@ -82,7 +84,10 @@ class Completion:
 
     @classmethod
     def from_message(cls, body: object) -> Self:
-        """Read a response that was not streamed."""
+        """Read a response that was not streamed.
+
+        Contract: stream.whole.1, stream.whole.2.
+        """
         completion = cls()
         choice = completion._choice(body)
         message = choice.get("message") if choice else None
@@ -108,17 +113,22 @@ class Completion:
         return [ToolCall(call.id, call.name, "".join(call.arguments)) for call in self._calls]
 
     def add(self, chunk: object) -> Delta:
-        """Take one streamed chunk and return what it adds."""
+        """Take one streamed chunk and return what it adds.
+
+        Contract: stream.delta.1, stream.delta.2, stream.delta.3.
+        """
         choice = self._choice(chunk)
         delta = choice.get("delta") if choice else None
         return self._take(delta) if isinstance(delta, dict) else _NOTHING
 
     def parsed(self, tool: str = "", *, repair: bool = False) -> ParsedReply:
-        """Return the answer object (DESIGN §3.4 "Replies").
+        """Return the answer object.
 
         That is the arguments of the first call named ``tool`` (of the first call at all
         when ``""``) if they are an object, else what the content holds. Repair is tried
         only after both were read strictly, in the same order.
+
+        Contract: reply.tool.1, reply.tool.2, reply.tool.6.
         """
         call = next((call for call in self.tool_calls if tool in ("", call.name)), None)
         content = self.content
@@ -139,7 +149,7 @@ class Completion:
     def _choice(self, chunk: object) -> dict[str, Any] | None:
         """Take what stands beside the choices; return the first choice, if there is one.
 
-        Usage and content-filter chunks have no choices (TRAPS B3).
+        Usage and content-filter chunks have no choices.
         """
         if not isinstance(chunk, dict):
             self.error = {"message": f"a chunk is no object: {_shown(chunk)}"}
@@ -177,6 +187,10 @@ class Completion:
         return Delta(content, reasoning)
 
     def _take_call(self, fragment: dict[str, Any], *, whole: bool) -> None:
+        """Take one entry of a ``tool_calls`` list.
+
+        Contract: stream.tool.1, stream.tool.2, stream.tool.6, stream.tool.7.
+        """
         function = fragment.get("function")
         if not isinstance(function, dict):
             function = {}
@@ -185,7 +199,7 @@ class Completion:
             identity = ""
         name = _text(function.get("name"))
         arguments = function.get("arguments")
-        if isinstance(arguments, dict):
+        if arguments is not None and not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
         index = fragment.get("index")
         if not isinstance(index, int):
@@ -199,7 +213,7 @@ class Completion:
         call.id = call.id or identity
         if name != call.name:
             call.name += name
-        if isinstance(arguments, str):
+        if arguments is not None:
             call.arguments.append(arguments)
 
     def _find(self, index: int | None, identity: str, name: str) -> _Call | None:
@@ -207,6 +221,8 @@ class Completion:
 
         The index decides; but some adapters give every call index 0, so another id begins
         another call, and so does a name after arguments that are already whole.
+
+        Contract: stream.tool.3, stream.tool.4, stream.tool.5.
         """
         if index is not None:
             call = self._by_index.get(index)
@@ -235,7 +251,10 @@ def _text(value: object) -> str:
 
 
 def _parts(parts: list[Any]) -> tuple[str, str]:
-    """Join the text of content parts, and apart from it the text of thinking parts."""
+    """Join the text of content parts, and apart from it the text of thinking parts.
+
+    Contract: stream.delta.4.
+    """
     content: list[str] = []
     thought: list[str] = []
     for part in parts:

@@ -45,7 +45,9 @@ class JsonGenerator:
     ``mode`` is how the endpoint is bound: ``json_schema`` (strict structured output: every
     property required, null for unknown), ``tools`` (one forced tool call), ``json_object``,
     or ``prompt`` (only told). A bad answer is shown back to the model with the reason, up
-    to ``trials`` in all, at least 1, and every request ends on a user turn.
+    to ``trials`` requests in all, at least 1; every further request ends on a user turn.
+
+    Contract: provider.trial.1, provider.trial.5.
     """
 
     def __init__(self, ask: Ask, *, mode: FunctionMode = "json_schema", trials: int = 3) -> None:
@@ -65,7 +67,10 @@ class JsonGenerator:
 
         A null that the schema does not admit means "not given": if only such values are
         missing the model has said all it knows, and it is not asked again. Raises
-        ``GenerationError`` when there is no valid object, and what ``ask`` raises.
+        ``GenerationError`` when there is no valid object, ``SchemaError`` for an invalid schema,
+        and what ``ask`` raises.
+
+        Contract: provider.function.2, provider.function.3, provider.trial.6, provider.trial.8.
         """
         processor = SlotProcessor(schema)
         widened = SlotProcessor(SlotProcessor.add_null_to_basic_types(schema))
@@ -95,6 +100,10 @@ class JsonGenerator:
         )
 
     def _params(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of the request that bind the answer.
+
+        Contract: provider.mode.1, provider.mode.2, provider.mode.3, provider.mode.4.
+        """
         if self._mode == "json_schema":
             return {"response_format": response_format(strict(schema), schema)}
         if self._mode == "json_object":
@@ -111,7 +120,10 @@ class JsonGenerator:
 
 
 def tool_name(schema: dict[str, Any]) -> str:
-    """Return the function name endpoints accept, out of the schema's title."""
+    """Return the function name endpoints accept, out of the schema's title.
+
+    Contract: provider.mode.6.
+    """
     name = _TOOL_NAME.sub("_", str(schema.get("title", ""))).strip("_")[:64]
     return name or _DEFAULT_TOOL
 
@@ -125,11 +137,15 @@ def response_format(bound: dict[str, Any], schema: dict[str, Any]) -> dict[str, 
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return ``schema`` for strict structured output (DESIGN §3.4).
+    """Return ``schema`` for strict structured output.
 
-    Basic types also admit null; every declared property is required, and no other allowed
-    unless another schema of the same object may declare it.
+    Basic types also admit null; every declared property that does is required, and no other
+    allowed unless another schema of the same object may declare it. Raises ``SchemaError``, a
+    ``ValueError``, for an invalid schema.
+
+    Contract: provider.strict.1, provider.strict.2.
     """
+    SlotProcessor(schema)
     widened = SlotProcessor.add_null_to_basic_types(schema)
     shared = _any_joined(widened)  # then a definition may be one of those that are joined
     result: dict[str, Any] = _require_all(widened, definitions_alone=not shared)
@@ -141,6 +157,8 @@ def _require_all(schema: Any, *, alone: bool = True, definitions_alone: bool = T
 
     A schema that others join (``allOf``, or ``anyOf`` beside properties) cannot be closed:
     it would forbid what the others declare.
+
+    Contract: provider.strict.3, provider.strict.4, provider.strict.5.
     """
     if isinstance(schema, list):
         return [_require_all(item, alone=alone) for item in schema]
@@ -197,24 +215,36 @@ def _joined(schema: dict[str, Any]) -> bool:
 def _admits_null(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return False
-    types = schema.get("type")
-    if isinstance(types, list):
-        return "null" in types
+    if "type" in schema:
+        return "null" in schema["type"]  # a name, or a list of names
+    if "enum" in schema:
+        return None in schema["enum"]
     return any(_admits_null(option) for option in schema.get("anyOf", []))
 
 
 def _shown(completion: Completion) -> str:
-    """Return what the model said, as an assistant turn can repeat it; never empty."""
-    arguments = [call.arguments for call in completion.tool_calls]
-    return completion.content or "\n".join(arguments) or "{}"
+    """Return what the model said, as an assistant turn can repeat it; never blank.
+
+    Contract: provider.trial.4.
+    """
+    said = [completion.content, *(call.arguments for call in completion.tool_calls)]
+    return "\n".join(text for text in said if text.strip()) or "{}"
 
 
 def _reason(processor: SlotProcessor, given: dict[str, Any]) -> str:
+    """Return what is wrong with an object, as pointers.
+
+    Contract: provider.trial.3.
+    """
     remaining = processor.check_json(given)
     return ", ".join(remaining.get("required", [])) or "no object"
 
 
 def _told(messages: list[Message], schema: dict[str, Any]) -> list[Message]:
+    """Return ``messages`` with the schema told in the last user turn.
+
+    Contract: provider.mode.5.
+    """
     text = json.dumps(schema, ensure_ascii=False)
     told = (
         f"只输出一个符合以下JSON Schema的JSON对象：\n{text}"
@@ -228,6 +258,10 @@ def _told(messages: list[Message], schema: dict[str, Any]) -> list[Message]:
 
 
 def _again(reason: str, messages: list[Message]) -> str:
+    """Return the user turn that asks once more.
+
+    Contract: provider.trial.2.
+    """
     if _speaks_chinese(messages):
         return f"上面的输出不正确，缺少或不符合要求的字段：{reason}。请重新只输出一个JSON对象。"
     return (
@@ -237,7 +271,10 @@ def _again(reason: str, messages: list[Message]) -> str:
 
 
 def _speaks_chinese(messages: list[Message]) -> bool:
-    """Say whether the last message begins in Chinese; Chinese data in English text do not count."""
+    """Say whether the last message begins in Chinese; Chinese data in English text do not count.
+
+    Contract: provider.trial.7.
+    """
     text = messages[-1]["content"] if messages else ""
     first = next((character for character in text if character.isalpha()), "")
     return bool(_CHINESE.match(first)) and not _KANA.search(text)

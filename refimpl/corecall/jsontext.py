@@ -16,7 +16,7 @@ import orjson
 from pydantic_core import to_jsonable_python
 
 MAX_DEPTH = 100
-"""Deepest nesting read (DESIGN §3.4); ``{}`` is 1 deep, a scalar 0."""
+"""Deepest nesting read; ``{}`` is 1 deep, a scalar 0."""
 
 BLANK = " \t\r\n\ufeff"
 """Whitespace of JSON, and the byte order mark some endpoints send first."""
@@ -40,6 +40,9 @@ def loads(text: str) -> Any:
     Raises:
         json.JSONDecodeError: (a ``ValueError``) with the position in ``text``, when it is not
             JSON or nests deeper than :data:`MAX_DEPTH`. Never ``RecursionError``.
+
+    Contract: reply.json.1, reply.json.2, reply.json.3, reply.json.4, reply.json.5, reply.json.6,
+    reply.json.8.
     """
     if text.count("{") + text.count("[") > MAX_DEPTH:
         _check_depth(text)
@@ -57,6 +60,8 @@ def duplicate_keys(text: str, value: Any) -> tuple[str, ...]:
 
     ``value`` is what :func:`loads` made of ``text``. Counting comes first, since nearly
     every text has none: colons outside strings are as many as keys.
+
+    Contract: reply.json.7.
     """
     text = text.strip(BLANK)
     if "\\u" not in text and text.count(":") == _count_colons(value):

@@ -2,14 +2,17 @@
 
 What is mended is what has one reading: a trailing comma, Python's quotes and literals, typographic
 quotes, bare identifiers, raw line breaks in strings, closing brackets missing at the very end.
-A string or number that was cut off is not completed: nobody knows what was meant.
+A string, a bare word or a half-written number that was cut off is not completed: nobody knows
+what was meant. A number that is whole is read as it stands, also at the very end.
+
+Contract: reply.repair.11, reply.repair.12.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .jsontext import MAX_DEPTH, STRING, loads
 
@@ -40,7 +43,7 @@ _PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
 _NO_WORDS: Final = frozenset({"NaN", "Infinity", "undefined", "inf", "nan"})
 
 
-def repair_object(text: str) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+def repair_object(text: str) -> Repaired | None:
     """Return the object that ``text`` starts with and the repairs made, in order of need.
 
     ``None`` when there is more than one reading, or none, or nothing to mend. What follows
@@ -51,18 +54,33 @@ def repair_object(text: str) -> tuple[dict[str, Any], tuple[str, ...]] | None:
         value = repairer.object(1)
     except ValueError:
         return None
-    return (value, tuple(repairer.made)) if repairer.made else None
+    if not repairer.made:
+        return None
+    return Repaired(value, tuple(repairer.made), tuple(repairer.duplicates))
+
+
+class Repaired(NamedTuple):
+    """A mended object, the repairs it took, and the keys that stood in it more than once."""
+
+    object: dict[str, Any]
+    repairs: tuple[str, ...]
+    duplicates: tuple[str, ...]
 
 
 class _Repairer:
-    """A JSON reader that steps over known slips and notes each kind once."""
+    """A JSON reader that steps over known slips and notes each kind once.
 
-    __slots__ = ("made", "position", "text")
+    Contract: reply.repair.2, reply.repair.3, reply.repair.4, reply.repair.5, reply.repair.6,
+    reply.repair.7, reply.repair.8, reply.repair.9, reply.repair.10.
+    """
+
+    __slots__ = ("duplicates", "made", "position", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
         self.made: dict[str, None] = {}
+        self.duplicates: dict[str, None] = {}
 
     def peek(self) -> str:
         """Skip blanks and return the next character, ``""`` at the end."""
@@ -78,6 +96,8 @@ class _Repairer:
         while self.more("}", first=not members):
             key = self.key()
             self.expect(":")
+            if key in members:
+                self.duplicates[key] = None
             members[key] = self.value(depth + 1)
         return members
 
@@ -133,8 +153,8 @@ class _Repairer:
         if word in _PYTHON_LITERALS:
             self.made[PYTHON_LITERAL] = None
             return _PYTHON_LITERALS[word]
-        if word in _NO_WORDS:
-            raise ValueError
+        if word in _NO_WORDS or _END.match(self.text, self.position):
+            raise ValueError  # at the end it may be half a word
         self.made[BARE_VALUE] = None
         return word
 

@@ -1,4 +1,4 @@
-"""Finding the answer object in what a model wrote (DESIGN §3.4 "Replies").
+"""Finding the answer object in what a model wrote.
 
 The rules, in the order they apply:
 
@@ -13,6 +13,11 @@ The rules, in the order they apply:
 4. A value reaches to where its brackets balance, strings respected. One that is malformed is
    skipped whole, one that never closes reaches to the end: its inner objects are no answer.
 5. The last object wins.
+
+Contract: reply.scan.1, reply.scan.2, reply.scan.3, reply.scan.4, reply.scan.5, reply.scan.6,
+reply.scan.7, reply.scan.8, reply.scan.9, reply.thought.1, reply.thought.2, reply.thought.3,
+reply.thought.4, reply.thought.5, reply.thought.6, reply.thought.7, reply.thought.8,
+reply.process.5.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .jsontext import BLANK, OPEN_STRING, STRING, duplicate_keys, loads
-from .repair import repair_object
+from .repair import Repaired, repair_object
 
 __all__ = ["ParsedReply", "loads", "parse_arguments", "parse_reply", "process_response"]
 
@@ -63,7 +68,10 @@ class ParsedReply:
 
 
 def process_response(text: str) -> str:
-    """Return the JSON text of the answer object in ``text``, or ``"{}"`` (seed Slot §时序)."""
+    """Return the JSON text of the answer object in ``text``, or ``"{}"``.
+
+    Contract: reply.process.1, reply.process.2.
+    """
     return parse_reply(text).text or "{}"
 
 
@@ -72,6 +80,8 @@ def parse_reply(text: str, *, repair: bool = False) -> ParsedReply:
 
     With ``repair`` a malformed object is mended when no valid one was found, see
     :mod:`corecall.repair`. Valid JSON is never touched.
+
+    Contract: reply.process.3, reply.process.4, reply.repair.1.
     """
     body = text.strip(BLANK)
     if not body:
@@ -95,17 +105,19 @@ def parse_arguments(text: str, *, repair: bool = False) -> ParsedReply:
 
     Blank arguments and ``null`` are how endpoints write a call without arguments, so both are
     ``{}``. Never raises on any text.
+
+    Contract: reply.tool.3, reply.tool.4, reply.tool.5.
     """
     body = text.strip(BLANK)
     if body in ("", "null"):
         return ParsedReply({}, "{}")
     try:
-        value = loads(body)
+        value = loads(text)
     except ValueError as error:
         mended = repair_object(body) if repair else None
         if mended is None:
             return ParsedReply(None, problem=f"the arguments are malformed: {error}")
-        return _of_repair(*mended)
+        return _of_repair(mended)
     return _of_value(body, value, "the arguments are")
 
 
@@ -227,11 +239,14 @@ def _back_to_thought_end(text: str, start: int, end: int) -> int:
 
 
 def _mend(text: str, found: _Found) -> ParsedReply | None:
-    """Mend the last malformed object that can be; each part of the text is read once."""
+    """Mend the last malformed object that can be; each part of the text is read once.
+
+    Contract: reply.repair.13, reply.repair.14.
+    """
     end = found.end
     for start, _ in reversed(found.malformed):
         if mended := repair_object(text[start:end]):
-            return _of_repair(*mended)
+            return _of_repair(mended)
         end = start
     return None
 
@@ -242,8 +257,9 @@ def _of_value(text: str, value: Any, subject: str = "the reply is") -> ParsedRep
     return ParsedReply(None, problem=f"{subject} {_KINDS[type(value)]}, not an object")
 
 
-def _of_repair(value: dict[str, Any], repairs: tuple[str, ...]) -> ParsedReply:
-    return ParsedReply(value, json.dumps(value, ensure_ascii=False), repairs)
+def _of_repair(mended: Repaired) -> ParsedReply:
+    text = json.dumps(mended.object, ensure_ascii=False)
+    return ParsedReply(mended.object, text, mended.repairs, "", mended.duplicates)
 
 
 def _emptiness(text: str) -> str:

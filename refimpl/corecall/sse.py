@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n?|\n")
-_MILLISECONDS = re.compile(r"[0-9]{1,15}")
 
 
 class ServerEvent(NamedTuple):
@@ -26,13 +25,15 @@ class ServerEvent(NamedTuple):
 class SSEDecoder:
     """Turns chunks of bytes, split anywhere, into events. One decoder serves one stream.
 
-    ``retry`` is the reconnection time in milliseconds the server last asked for.
+    The field ``retry`` is passed over: nothing here connects a second time.
+
+    Contract: stream.sse.1, stream.sse.2, stream.sse.3, stream.sse.4, stream.sse.5, stream.sse.6,
+    stream.sse.7, stream.sse.8, stream.sse.9, stream.sse.10, stream.sse.11, stream.sse.12.
     """
 
-    __slots__ = ("_data", "_event", "_id", "_skip_lf", "_started", "_tail", "retry")
+    __slots__ = ("_data", "_event", "_id", "_skip_lf", "_started", "_tail")
 
     def __init__(self) -> None:
-        self.retry: int | None = None
         self._started = False
         self._skip_lf = False
         self._tail = bytearray()
@@ -69,6 +70,8 @@ class SSEDecoder:
         The standard discards such an event. Here the caller can tell a whole stream from one
         that was cut (or from a server that spares the last blank line). Comments, ``id`` and
         ``retry`` alone make no event.
+
+        Contract: stream.end.1.
         """
         if self._tail:
             line = bytes(self._tail)
@@ -115,8 +118,5 @@ class SSEDecoder:
             self._data.append(value)
         elif field == b"event":
             self._event = value
-        elif field == b"id":
-            if "\0" not in value:
-                self._id = value
-        elif field == b"retry" and _MILLISECONDS.fullmatch(value):
-            self.retry = int(value)
+        elif field == b"id" and "\0" not in value:
+            self._id = value

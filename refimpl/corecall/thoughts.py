@@ -29,17 +29,17 @@ class ThoughtSplitter:
     nothing; :mod:`corecall.reply` needs it to tell that what came before was a thought.
     Apart from the tags that count no character is lost, and within each kind order stays.
 
-    Args:
-        inside: the reply begins inside a thought, since the prompt template opened it.
-
     Attributes:
         answering: the answer has begun; from here on :meth:`feed` changes nothing.
+
+    Contract: stream.thoughts.1, stream.thoughts.2, stream.thoughts.3, stream.thoughts.4,
+    stream.thoughts.5.
     """
 
     __slots__ = ("_held", "_inside", "answering")
 
-    def __init__(self, *, inside: bool = False) -> None:
-        self._inside = inside
+    def __init__(self) -> None:
+        self._inside = False
         self.answering = False
         self._held = ""
 

@@ -1,4 +1,7 @@
-"""Chat completions out of chunks and bodies (TRAPS A24, A28, B3; reports r040 to r124)."""
+"""Chat completions out of chunks and bodies.
+
+Ids like r051 are reports of real faults; the chunks are theirs.
+"""
 
 from __future__ import annotations
 
@@ -139,20 +142,29 @@ TOOLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str, str]]]] = {
         [fragment(0, "a", "f", {"城市": "x"})],
         [("a", "f", '{"城市": "x"}')],
     ),
+    "arguments as another value": (
+        [fragment(0, "a", "f", [1]), fragment(1, "b", "f", 5), fragment(2, "c", "f", False)],
+        [("a", "f", "[1]"), ("b", "f", "5"), ("c", "f", "false")],
+    ),
     "nothing but arguments": ([fragment(None, None, None, "{}")], [("", "", "{}")]),
     "nulls": ([{"index": 0, "id": None, "function": None}], [("", "", "")]),
 }
 
 
 class TestToolCalls:
+    @pytest.mark.trap("A28")
+    @pytest.mark.rule("stream.tool.1", "stream.tool.2", "stream.tool.3", "stream.tool.4")
+    @pytest.mark.rule("stream.tool.5", "stream.tool.6", "stream.tool.7")
     @pytest.mark.parametrize(("fragments", "calls"), TOOLS.values(), ids=TOOLS)
-    def test_a28_fragments_find_their_call(
+    def test_fragments_find_their_call(
         self, fragments: list[dict[str, Any]], calls: list[tuple[str, str, str]]
     ) -> None:
         expected = [ToolCall(*call) for call in calls]
         assert added(*map(tool_chunk, fragments)).tool_calls == expected
         assert added(tool_chunk(*fragments)).tool_calls == expected
 
+    @pytest.mark.trap("A28")
+    @pytest.mark.rule("stream.delta.9")
     def test_r212_two_responses_share_nothing(self) -> None:
         a, b = Completion(), Completion()
         a.add(tool_chunk(fragment(0, "a", "f", '{"x":')))
@@ -162,6 +174,7 @@ class TestToolCalls:
         assert a.tool_calls == [ToolCall("a", "f", '{"x":1}')]
         assert b.tool_calls == [ToolCall("b", "g", '{"y":2}')]
 
+    @pytest.mark.rule("stream.tool.1", "stream.delta.6")
     def test_r110_the_last_fragment_may_come_with_the_finish_reason(self) -> None:
         completion = added(
             tool_chunk(fragment(0, "t", "f", '{"a":')),
@@ -170,6 +183,8 @@ class TestToolCalls:
         assert completion.tool_calls[0].arguments == '{"a":1}'
         assert completion.finish_reason == "tool_calls"
 
+    @pytest.mark.trap("A24")
+    @pytest.mark.rule("stream.whole.1")
     def test_whole_messages_keep_equal_calls_apart(self) -> None:
         call = {"id": "x", "function": {"name": "f", "arguments": "{}"}}
         body = {"choices": [{"message": {"content": None, "tool_calls": [call, call]}}]}
@@ -177,6 +192,7 @@ class TestToolCalls:
 
 
 class TestChunks:
+    @pytest.mark.rule("stream.delta.1")
     def test_each_returns_what_it_adds(self) -> None:
         completion = Completion()
         assert completion.add(content_chunk(content="你")) == Delta("你", "")
@@ -187,6 +203,8 @@ class TestChunks:
         assert (completion.content, completion.reasoning) == ("你好", "why?one")
         assert completion.finish_reason is None
 
+    @pytest.mark.trap("B3")
+    @pytest.mark.rule("stream.delta.2", "stream.delta.3")
     @pytest.mark.parametrize(
         "chunk",
         [
@@ -203,13 +221,28 @@ class TestChunks:
             content_chunk(tool_calls=None, refusal=None, reasoning={"x": 1}),
         ],
     )
-    def test_b3_chunks_that_add_nothing(self, chunk: dict[str, Any]) -> None:
+    def test_chunks_that_add_nothing(self, chunk: dict[str, Any]) -> None:
         completion = Completion()
         assert completion.add(chunk) == Delta("", "")
         completion.add({"choices": [{"delta": {"role": None, "content": "x"}}]})  # r123
         assert (completion.content, completion.reasoning, completion.tool_calls) == ("x", "", [])
         assert (completion.finish_reason, completion.error, completion.refusal) == (None, None, "")
 
+    @pytest.mark.rule("stream.delta.3")
+    def test_only_the_first_choice_is_read(self) -> None:
+        second = {"index": 1, "delta": {"content": "x"}, "finish_reason": "length"}
+        first = {"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}
+        completion = added({"choices": [second, first, {**first, "delta": {"content": "b"}}]})
+        completion.add({"choices": [second]})
+        assert (completion.content, completion.finish_reason) == ("a", "stop")
+
+    @pytest.mark.rule("stream.delta.6")
+    def test_the_last_finish_reason_stays(self) -> None:
+        completion = added(content_chunk("stop"), content_chunk("length"), content_chunk())
+        assert completion.finish_reason == "length"
+
+    @pytest.mark.trap("B3")
+    @pytest.mark.rule("stream.delta.5")
     def test_r122_r201_usage_is_kept_whole(self) -> None:
         usage = {"completion_tokens": 30, "completion_tokens_details": {"reasoning_tokens": 12}}
         completion = added(content_chunk("stop", content="ok"), {"choices": [], "usage": usage})
@@ -217,10 +250,12 @@ class TestChunks:
         assert (completion.content, completion.usage) == ("ok", usage)
         assert completion.finish_reason == "stop"
 
+    @pytest.mark.rule("stream.delta.7")
     def test_a_refusal_comes_apart(self) -> None:
         completion = added(content_chunk(refusal="I "), content_chunk(refusal="can't"))
         assert (completion.refusal, completion.content) == ("I can't", "")
 
+    @pytest.mark.rule("stream.delta.8")
     @pytest.mark.parametrize(
         ("error", "message"),
         [
@@ -240,17 +275,31 @@ class TestChunks:
         assert completion.content == "part"
         assert Completion.from_message({"error": error}).error == completion.error
 
+    @pytest.mark.rule("stream.delta.8")
+    @pytest.mark.parametrize("error", [None, "", {}, False])
+    def test_an_empty_error_is_none(self, error: Any) -> None:
+        assert added({**content_chunk(content="a"), "error": error}).error is None
+
+    @pytest.mark.rule("stream.delta.8")
+    def test_what_an_error_shows_of_json_is_bounded(self) -> None:
+        error = added({"error": {"code": "x" * 5000}}).error
+        assert error is not None
+        assert len(error["message"]) == 200
+
+    @pytest.mark.rule("stream.delta.8")
     def test_a_chunk_that_is_no_object_is_an_error(self) -> None:
         assert added(["天"]).error == {"message": 'a chunk is no object: ["天"]'}
 
 
 class TestWhole:
+    @pytest.mark.rule("stream.delta.4")
     def test_r124_content_in_parts(self) -> None:
         parts = [{"type": "text", "text": '{"品牌":'}, {"type": "text", "text": '"甲"}'}]
         body = {"choices": [{"message": {"role": "assistant", "content": parts}}]}
         assert Completion.from_message(body).content == '{"品牌":"甲"}'
         assert added(content_chunk(content=parts)).content == '{"品牌":"甲"}'
 
+    @pytest.mark.rule("stream.delta.4")
     def test_thinking_parts_are_reasoning(self) -> None:
         parts = [
             {"type": "thinking", "thinking": [{"type": "text", "text": "a"}, 7]},
@@ -266,6 +315,7 @@ class TestWhole:
         completion = added(content_chunk(content=parts, reasoning="0"))
         assert (completion.content, completion.reasoning) == ("xyz", "0abc")
 
+    @pytest.mark.rule("stream.whole.1")
     def test_everything_in_one_body(self) -> None:
         message = {
             "content": "hi",
@@ -282,6 +332,7 @@ class TestWhole:
         assert (completion.finish_reason, completion.usage) == ("stop", {"total_tokens": 9})
         assert completion.error is None
 
+    @pytest.mark.rule("stream.whole.2")
     @pytest.mark.parametrize("body", [{}, {"choices": []}, {"choices": [{"message": None}]}])
     def test_no_message_is_an_error(self, body: dict[str, Any]) -> None:
         assert Completion.from_message(body).error == {"message": "the response holds no message"}
@@ -302,23 +353,30 @@ def answer(
 
 
 class TestParsed:
-    """DESIGN §3.4: a tool call's arguments if they are an object; else the text."""
+    """A tool call's arguments if they are an object; else the text."""
 
-    def test_a24_the_first_call_of_that_name(self) -> None:
+    @pytest.mark.trap("A24")
+    @pytest.mark.rule("reply.tool.1")
+    def test_the_first_call_of_that_name(self) -> None:
         calls = ("f", '{"x": 1}'), ("g", '{"y": 2}'), ("g", '{"y": 3}')
         assert answer(*calls, content='{"z": 0}', tool="g") == ({"y": 2}, ())
         assert answer(*calls, content='{"z": 0}') == ({"x": 1}, ())
 
-    def test_a24_no_call_falls_back_to_the_text(self) -> None:
+    @pytest.mark.trap("A24")
+    @pytest.mark.rule("reply.tool.2")
+    def test_no_call_falls_back_to_the_text(self) -> None:
         assert answer(content='ok: {"a": 1}', tool="g") == ({"a": 1}, ())
         assert answer(("f", "{}"), content='ok: {"a": 1}', tool="g") == ({"a": 1}, ())
         assert answer(content=None) == (None, ())
 
+    @pytest.mark.rule("reply.tool.2", "reply.tool.6")
     def test_bad_arguments_fall_back_to_the_text(self) -> None:
         assert answer(("g", '{"x": 1'), content='{"a": 1}', tool="g", repair=True) == ({"a": 1}, ())
         assert answer(("g", "[1]"), content='{"a": 1}') == ({"a": 1}, ())
 
-    def test_b5_repair_comes_last_and_is_reported(self) -> None:
+    @pytest.mark.trap("B5")
+    @pytest.mark.rule("reply.tool.6")
+    def test_repair_comes_last_and_is_reported(self) -> None:
         bad = ("g", '{"x": {"y": 1}')
         assert answer(bad, content="{'a': 1}") == (None, ())
         mended = ({"x": {"y": 1}}, ("missing closing bracket",))
@@ -328,6 +386,7 @@ class TestParsed:
             ("single quotes",),
         )
 
+    @pytest.mark.rule("reply.tool.5")
     def test_the_problem_is_that_of_the_call(self) -> None:
         for repair in (False, True):
             call = {"function": {"name": "f", "arguments": "[]"}}
@@ -335,18 +394,16 @@ class TestParsed:
             parsed = Completion.from_message(body).parsed(repair=repair)
             assert parsed.problem == "the arguments are a JSON array, not an object"
 
+    @pytest.mark.rule("reply.tool.4")
     def test_r046_r076_a_call_without_arguments(self) -> None:
         assert answer(("ping", "")) == ({}, ())
         assert answer(("ping", "null")) == ({}, ())
 
-    @pytest.mark.parametrize("name", ["r062"])
-    def test_reported_arguments(self, name: str) -> None:
-        text = "{\"paths\": ['app.py', 'lib.py']}"
-        assert answer((name, text)) == (None, ())
-        assert answer((name, text), repair=True) == (
-            {"paths": ["app.py", "lib.py"]},
-            ("single quotes",),
-        )
+    @pytest.mark.rule("reply.tool.6")
+    def test_r062_reported_arguments(self) -> None:
+        call = ("r062", "{\"paths\": ['app.py', 'lib.py']}")
+        assert answer(call) == (None, ())
+        assert answer(call, repair=True) == ({"paths": ["app.py", "lib.py"]}, ("single quotes",))
 
 
 def test_a_long_answer_is_put_together_in_linear_time() -> None:

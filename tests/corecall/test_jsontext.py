@@ -24,6 +24,7 @@ VALUES = st.recursive(
 
 
 class TestLoads:
+    @pytest.mark.rule("reply.json.1", "reply.json.2")
     @given(VALUES, st.booleans(), st.sampled_from([None, 2]))
     def test_reads_what_the_standard_library_writes(
         self, value: Any, ascii_only: bool, indent: int | None
@@ -32,6 +33,7 @@ class TestLoads:
         assert loads(text) == value
         assert json.dumps(loads(text)) == json.dumps(value)
 
+    @pytest.mark.rule("reply.json.2")
     @pytest.mark.parametrize(
         "number",
         [
@@ -48,13 +50,38 @@ class TestLoads:
     def test_integers_keep_every_digit(self, number: int) -> None:
         assert loads(f'{{"n": [{number}]}}') == {"n": [number]}
 
+    @pytest.mark.rule("reply.json.3")
+    @pytest.mark.parametrize("number", ["1e309", "-1e309", "1e999", "1" + "0" * 309, "9" * 5000])
+    def test_a_number_beyond_a_double_is_refused(self, number: str) -> None:
+        with pytest.raises(json.JSONDecodeError):
+            loads(f"[{number}]")
+
+    @pytest.mark.rule("reply.json.3")
+    def test_a_number_within_a_double_is_read(self) -> None:
+        assert loads(f"[{10**308}, 1e308, -1.7976931348623157e308]") == [
+            10**308,
+            1e308,
+            -1.7976931348623157e308,
+        ]
+        assert loads("[1e-999, 5e-324]") == [0, 5e-324]
+
+    @pytest.mark.rule("reply.json.2")
     def test_a_long_number_beside_a_float(self) -> None:
         assert loads("[12345678901234567890123, 1.5, -0.0]") == [12345678901234567890123, 1.5, 0]
 
+    @pytest.mark.rule("reply.json.6")
     @pytest.mark.parametrize("text", ['\ufeff{"a": 1}', ' \t\r\n{"a": 1}\r\n', '\ufeff\n{"a": 1}'])
     def test_byte_order_mark_and_blanks_around(self, text: str) -> None:
         assert loads(text) == {"a": 1}
 
+    @pytest.mark.rule("reply.json.6")
+    @pytest.mark.parametrize("blank", ["\u00a0", "\f", "\v", "\u2028", "\u3000", "\u0085"])
+    def test_other_blanks_are_refused(self, blank: str) -> None:
+        for text in (f"{blank}1", f"1{blank}"):
+            with pytest.raises(json.JSONDecodeError):
+                loads(text)
+
+    @pytest.mark.rule("reply.json.1", "reply.json.8")
     @pytest.mark.parametrize(
         ("text", "position"),
         [
@@ -76,6 +103,13 @@ class TestLoads:
             ("01", None),
             ("\u00a01", 0),
             ("[１]", 1),
+            ("[1 // c\n]", 3),
+            ("{a: 1}", 1),
+            ('["a\tb"]', None),
+            ('["\\x41"]', None),
+            ("[+1]", 1),
+            ("[.5]", 1),
+            ("[1.]", None),
         ],
     )
     def test_refused_with_the_position(self, text: str, position: int | None) -> None:
@@ -96,9 +130,27 @@ class TestLoads:
         with pytest.raises(json.JSONDecodeError, match=re.escape(place)):
             loads(text)
 
+    @pytest.mark.rule("reply.json.8")
+    def test_the_error_says_line_and_column(self) -> None:
+        with pytest.raises(json.JSONDecodeError) as caught:
+            loads('{"城市": "北京",\n  "b": x}')
+        assert (caught.value.lineno, caught.value.colno, caught.value.pos) == (2, 8, 20)
+        assert str(caught.value).endswith(": line 2 column 8 (char 20)")
+
+    @pytest.mark.rule("reply.json.4")
+    @pytest.mark.parametrize(
+        "half", ["\\ud83d", "\\ude42", "\\ud83dx", "\\ude42\\ud83d", "\\ud83d\\ud83d", "\ud83d"]
+    )
+    def test_half_of_a_pair_is_refused(self, half: str) -> None:
+        for text in (f'["{half}"]', f'{{"{half}": 1}}'):
+            with pytest.raises(json.JSONDecodeError):
+                loads(text)
+
+    @pytest.mark.rule("reply.json.4")
     def test_a_pair_of_escaped_surrogates_is_one_character(self) -> None:
         assert loads('"\\ud83d\\ude42"') == "🙂"
 
+    @pytest.mark.rule("reply.json.5")
     @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
     def test_the_depth_is_bounded(self, opening: str, closing: str) -> None:
         def nested(depth: int) -> str:
@@ -111,16 +163,19 @@ class TestLoads:
             assert isinstance(caught.value, json.JSONDecodeError)
             assert caught.value.pos == MAX_DEPTH * len(opening)
 
+    @pytest.mark.rule("reply.json.5")
     def test_brackets_side_by_side_or_in_strings_are_no_depth(self) -> None:
         assert loads("[" + "{}," * 150 + "{}]") == [{}] * 151
         assert loads('["' + "[{" * 150 + '"]') == ["[{" * 150]
         assert loads('["' + '\\"[' * 150 + '"]') == ['"[' * 150]
 
+    @pytest.mark.rule("reply.json.7")
     def test_of_equal_keys_the_last_wins(self) -> None:
         assert loads('{"a": 1, "b": 2, "a": 3}') == {"a": 3, "b": 2}
 
 
 class TestDuplicateKeys:
+    @pytest.mark.rule("reply.json.7")
     @pytest.mark.parametrize(
         ("text", "keys"),
         [
@@ -139,6 +194,7 @@ class TestDuplicateKeys:
     def test_each_is_named_once(self, text: str, keys: tuple[str, ...]) -> None:
         assert duplicate_keys(text, loads(text)) == keys
 
+    @pytest.mark.rule("reply.json.7")
     @given(VALUES)
     def test_none_in_what_a_dict_was_written_to(self, value: Any) -> None:
         for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):

@@ -1,4 +1,4 @@
-"""Finding the answer in a reply (DESIGN §3.4 "Replies"; TRAPS A23, A25, A26, B5).
+"""Finding the answer in a reply.
 
 Ids like r001 are reports of real faults; the inputs are theirs.
 """
@@ -6,6 +6,7 @@ Ids like r001 are reports of real faults; the inputs are theirs.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ REPORTED = {
         '```json\n{"answer":"see:\\n```sh\\nls\\n```\\nok"}\n```',
         {"answer": "see:\n```sh\nls\n```\nok"},
     ),
-    # The report keeps the first object, DESIGN §3.4 the last.
+    # The report keeps the first object, the contract the last.
     "r016": ('{"tool":"search","q":"a"}\n{"tool":"stop"}', {"tool": "stop"}),
     "r018": ('{"note": "say \\"hi\\", then leave"}', {"note": 'say "hi", then leave'}),
     "r020": ('// result\n{"city": "Oslo"}', {"city": "Oslo"}),
@@ -79,11 +80,6 @@ UNPARSED = {
     ),
     "r064": ('{"remark": None, "ok": True}', "the JSON is malformed"),
     "r129": (" \n\t\n", "the reply is only whitespace"),
-    "A23 string": ('"{\\"a\\": 1}"', "the reply is a JSON string, not an object"),
-    "A23 number": ("5", "the reply is a JSON number, not an object"),
-    "A23 float": ("-5.5", "the reply is a JSON number, not an object"),
-    "A23 boolean": ("true", "the reply is a JSON boolean, not an object"),
-    "A23 null": ("null", "the reply is JSON null, not an object"),
     "prose": ("I do not know, {sorry}.", "the reply holds no JSON object"),
     "array in prose": ('Here: [{"a": 1}, {"a": 2}].', "the reply holds a JSON array"),
     "only a thought": ('<think>{"a": 1}</think>', "a thought and no JSON object"),
@@ -94,6 +90,7 @@ UNPARSED = {
 }
 
 
+@pytest.mark.rule("reply.scan.1", "reply.scan.2", "reply.scan.3", "reply.process.1")
 @pytest.mark.parametrize(("reply", "answer"), REPORTED.values(), ids=REPORTED)
 @pytest.mark.parametrize("repair", [False, True])
 def test_reported_replies_hold_their_object(reply: str, answer: Any, repair: bool) -> None:
@@ -105,6 +102,8 @@ def test_reported_replies_hold_their_object(reply: str, answer: Any, repair: boo
     assert process_response(reply) == parsed.text
 
 
+@pytest.mark.rule("reply.process.2", "reply.process.4")
+@pytest.mark.trap("B5")
 @pytest.mark.parametrize(("reply", "problem"), UNPARSED.values(), ids=UNPARSED)
 def test_replies_without_an_object_say_why(reply: str, problem: str) -> None:
     parsed = parse_reply(reply)
@@ -118,34 +117,111 @@ def found(reply: str) -> Any:
     return parse_reply(reply).object
 
 
+class TestWhole:
+    @pytest.mark.trap("A23")
+    @pytest.mark.rule("reply.process.3", "reply.process.4")
+    @pytest.mark.parametrize(
+        ("reply", "kind"),
+        [
+            ('"{\\"a\\": 1}"', "a JSON string"),
+            ('["{\\"a\\": 1}", {"a": 1}]', "a JSON array"),
+            ("5", "a JSON number"),
+            ("-5.5", "a JSON number"),
+            ("true", "a JSON boolean"),
+            ("null", "JSON null"),
+        ],
+    )
+    def test_json_that_is_no_object_is_no_answer(self, reply: str, kind: str) -> None:
+        assert found(f" {reply}\n") is None
+        assert process_response(reply) == "{}"
+        assert parse_reply(reply).problem == f"the reply is {kind}, not an object"
+
+    @pytest.mark.rule("reply.process.3")
+    def test_its_strings_are_not_searched(self) -> None:
+        answer = {"a": '</think>{"b": 1}', "c": '```json\n{"d": 2}\n```'}
+        assert found(json.dumps(answer)) == answer
+
+    @pytest.mark.rule("reply.process.1")
+    def test_blanks_around_are_no_part_of_the_text(self) -> None:
+        assert process_response('\ufeff {"a":  1}\r\n') == '{"a":  1}'
+
+    @pytest.mark.rule("reply.process.4")
+    @pytest.mark.parametrize(
+        ("reply", "problem"),
+        [
+            ("", "the reply is empty"),
+            ("\ufeff \n", "the reply is only whitespace"),
+            ("it is [1]", "the reply holds a JSON array, not an object"),
+            ("it is [1] {a: x}", "the JSON is malformed: "),
+            ('it is {"a": NaN} or {"a": ', "the JSON is cut off: its brackets never close"),
+            ('{"a": } or {b: x', "the JSON object is malformed and never closes"),
+            ("<think>x</think>no", "the reply holds a thought and no JSON object after it"),
+            ("plan</think>[1]", "the reply holds a JSON array, not an object"),
+            ("no", "the reply holds no JSON object"),
+        ],
+    )
+    def test_the_reason_is_the_first_that_applies(self, reply: str, problem: str) -> None:
+        assert parse_reply(reply).problem.startswith(problem)
+
+
 class TestThoughts:
+    @pytest.mark.trap("A26")
+    @pytest.mark.rule("reply.thought.1")
     @pytest.mark.parametrize(
         ("reply", "answer"),
         [
             ("<think>this is</think>{}", {}),
-            ('plan {"draft": 1}\n</think>\n{"a": 1}', {"a": 1}),
-            ('plan {"draft": 1}</think>', None),
-            ('{"a": 1}\n<think>or {"a": 2}', {"a": 1}),
-            ('<think>maybe {"a": 2}', None),
+            ('<think>{"a": 2}</think> {"a": 1}', {"a": 1}),
+            ('<think>{"a": 2}</think>', None),
             ('<think>a</think>{"a": 1}<think>b {"a": 2}</think>', {"a": 1}),
-            ('<think>x <think> y </think> {"d": 1} </think>{"a": 1}', {"a": 1}),
             ('<think>an open " quote {</think>{"a": 1}', {"a": 1}),
-            ('Let me see: {"a": "b c} hm\n</think>\n{"a": 1}', {"a": 1}),
-            ('It is {"a": hm </think>{"a": 1}', {"a": 1}),
-            ('It is ["a, b] hm</think> {"a": 1}', {"a": 1}),
-            ('It is {a: hm </think>{"a": 1}', {"a": 1}),
-            ('{"a": 1, <think>hm</think> "b": 2} {"c": 3}', {"c": 3}),
-            ('<THINK>{"a": 1}</THINK>', {"a": 1}),
-            ('<think >{"a": 1}', {"a": 1}),
         ],
     )
-    def test_a25_they_go_first(self, reply: str, answer: Any) -> None:
+    def test_they_go_first(self, reply: str, answer: Any) -> None:
         assert found(reply) == answer
 
+    @pytest.mark.trap("A25")
+    @pytest.mark.rule("reply.thought.2")
+    def test_a_closing_tag_alone_ends_one(self) -> None:
+        assert found('plan {"draft": 1}\n</think>\n{"a": 1}') == {"a": 1}
+        assert found('plan {"draft": 1}</think>') is None
+
+    @pytest.mark.trap("A25")
+    @pytest.mark.rule("reply.thought.3")
+    def test_an_opening_tag_alone_begins_one_that_reaches_to_the_end(self) -> None:
+        assert found('{"a": 1}\n<think>or {"a": 2}') == {"a": 1}
+        assert found('<think>maybe {"a": 2}') is None
+
+    @pytest.mark.rule("reply.thought.4")
+    def test_they_do_not_nest(self) -> None:
+        assert found('<think>x <think> y </think> {"a": 1}') == {"a": 1}
+        assert found('<think>x <think> y </think> {"d": 1} </think>{"a": 1}') == {"a": 1}
+
+    @pytest.mark.trap("A25")
+    @pytest.mark.rule("reply.thought.5")
+    @pytest.mark.parametrize("tag", ["<THINK>", "<think >", "<thinking>", "< think>", "<think/>"])
+    def test_only_the_exact_tags_count(self, tag: str) -> None:
+        assert found(f'{tag}{{"a": 1}}') == {"a": 1}
+        assert found(f'{{"a": 1}}{tag.replace("<", "</")}') == {"a": 1}
+
+    @pytest.mark.rule("reply.thought.7")
+    def test_a_tag_between_tokens_cuts_the_value_off(self) -> None:
+        assert found('{"a": 1, <think>hm</think> "b": 2} {"c": 3}') == {"c": 3}
+        assert found('x {"a": {"b": 1}, </think> "c": 2}') is None
+
+    @pytest.mark.rule("reply.thought.8")
+    @pytest.mark.parametrize(
+        "stray", ['{"a": "b c} hm\n', '{"a": hm ', '["a, b] hm', "{a: hm ", '{"a": "</think> x']
+    )
+    def test_a_stray_bracket_in_one_does_not_hide_its_end(self, stray: str) -> None:
+        assert found(f'It is {stray}</think> {{"a": 1}}') == {"a": 1}
+
+    @pytest.mark.trap("A25")
+    @pytest.mark.rule("reply.thought.6")
     @pytest.mark.parametrize(
         "value", ["<think>", "</think>", "<think>x</think>", "a </think> b <think>"]
     )
-    def test_a25_tags_in_the_strings_of_a_value_are_text(self, value: str) -> None:
+    def test_tags_in_the_strings_of_a_value_are_text(self, value: str) -> None:
         answer = {"a": value, value: [1]}
         text = json.dumps(answer)
         for reply in (text, f"Here:\n{text}\nok", f"<think>hm</think>{text}", f"hm</think>{text}"):
@@ -153,67 +229,137 @@ class TestThoughts:
 
 
 class TestScan:
+    @pytest.mark.trap("A26")
+    @pytest.mark.rule("reply.scan.1")
     @pytest.mark.parametrize(
         ("reply", "answer"),
         [
             ('{"a": 1} or {"b": 2}', {"b": 2}),
-            ('```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```', {"b": 2}),
-            ('{"a": 1} and [{"b": 2}]', {"a": 1}),
-            ('{"a": 1} then {"b": ', {"a": 1}),
-            ('{"a": 1} then {"b": NONE}', {"a": 1}),
-            ('use { and } and {x} {"a": 1}', {"a": 1}),
-            ('an open { brace. {"a": 1}', {"a": 1}),
-            ('an open {brace: yes. {"a": 1}', {"a": 1}),
-            ('{one: {two: {"a": 1}', {"a": 1}),
-            ('\\boxed{{"a": 1}}', {"a": 1}),
-            ('{{name}} is {"a": 1}', {"a": 1}),
-            ('{"a"} is {"a": 1}', {"a": 1}),
-            ('in [0, 5) and (1, 5] it is {"a": 1}', {"a": 1}),
-            ('[x](url) [1] [ ] {"a": 1}', {"a": 1}),
-            ('she said "take {"a": 1}"', {"a": 1}),
-            ('an odd " quote {"a": 1}', {"a": 1}),
+            ('{"a": 1}{"b": 2}{"c": {"d": 3}} ok', {"c": {"d": 3}}),
             ('{"a": 1}\u2028{"b": "\u2028\u0085"}', {"b": "\u2028\u0085"}),
         ],
     )
-    def test_a26_the_last_object_wins_whatever_stands_around(self, reply: str, answer: Any) -> None:
+    def test_the_last_object_wins(self, reply: str, answer: Any) -> None:
         assert found(reply) == answer
 
+    @pytest.mark.trap("A26")
+    @pytest.mark.rule("reply.scan.2")
+    @pytest.mark.parametrize("text", ["}", "{", '"', '\\"}', "\\", "\\\\", '{"b": 2}', "]["])
+    def test_strings_are_respected(self, text: str) -> None:
+        answer = {"a": text, text: [text, {"b": text}]}
+        assert found(f"x {json.dumps(answer)} y") == answer
+
+    @pytest.mark.trap("A26")
+    @pytest.mark.rule("reply.scan.3")
+    @pytest.mark.parametrize(
+        ("reply", "answer"),
+        [
+            ('```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```', {"b": 2}),
+            ('``` {"a": 1}', {"a": 1}),
+            ('she said "take {"a": 1}"', {"a": 1}),
+            ('an odd " quote {"a": 1}', {"a": 1}),
+            ('`{"a": 1}` // {"a"} done', {"a": 1}),
+        ],
+    )
+    def test_fences_and_prose_are_text(self, reply: str, answer: Any) -> None:
+        assert found(reply) == answer
+
+    @pytest.mark.trap("A26")
+    @pytest.mark.rule("reply.scan.4")
+    @pytest.mark.parametrize(
+        "prose",
+        [
+            "use { and } and {x}",
+            "an open { brace.",
+            "\\boxed{",
+            "{{name}} is",
+            '{"a"} is',
+            '{"a", "b": 1} is',
+            "{1: 2} is",
+        ],
+    )
+    def test_other_braces_are_text(self, prose: str) -> None:
+        assert found(f'{prose} {{"a": 1}}') == {"a": 1}
+
+    @pytest.mark.rule("reply.scan.4")
+    def test_blanks_may_follow_the_brace(self) -> None:
+        assert found("none: { \r\n\t}") == {}
+        assert found('so: {\n "a" : 1}') == {"a": 1}
+
+    @pytest.mark.rule("reply.scan.5")
+    @pytest.mark.parametrize("name", ["a", "b-c_1", "城市", "'a'", "'a}'", "‘a’", "“a”"])
+    def test_a_loose_object_lends_no_inner_object(self, name: str) -> None:
+        assert found(f'x {{{name}: {{"b": 1}}}}') is None
+        assert found(f'x {{ {name} : {{"b": 1}}}} {{"c": 1}}') == {"c": 1}
+
+    @pytest.mark.rule("reply.scan.5")
+    def test_one_that_never_closes_is_text(self) -> None:
+        assert found('an open {brace: yes. {"a": 1}') == {"a": 1}
+        assert found('{one: {two: {"a": 1}') == {"a": 1}
+
+    @pytest.mark.rule("reply.scan.6")
     @pytest.mark.parametrize(
         "reply",
         [
             'x {"a": {"b": 1},}',
             'x {"a": oops, "b": {"c": 1}}',
             'x {"a": "5" tall", "b": {"c": 1}}',
-            'x {a: {"b": 1}}',
-            "x {'a': {\"b\": 1}}",
-            'x {‘a’: {"b": 1}}',
-            'x {“a”: {"b": 1}}',
-            'x [{"a": oops}, {"b": 1}]',
-            'x [[{"a": oops}], {"b": 1}]',
-            'x [1, {"a": 1}]',
-            'x [true, null, -1.5e3, "s", {"a": 1}]',
-            'x [{"a": 1}, {"b": 1}',
-            'x [1, {"a": 1}',
         ],
     )
-    def test_an_inner_object_is_no_answer(self, reply: str) -> None:
+    def test_a_malformed_object_lends_no_inner_object(self, reply: str) -> None:
         assert found(reply) is None
 
+    @pytest.mark.rule("reply.scan.7")
+    @pytest.mark.parametrize(
+        "cut", ['{"b": ', '{"b": {"c": 1}', '{"b": {"c": 1}, "d": "x', '{"b": [{"c": 1}]']
+    )
+    def test_a_cut_off_object_is_no_answer_and_lends_none(self, cut: str) -> None:
+        assert found(f"x {cut}") is None
+        assert found(f'{{"a": 1}} then {cut}') == {"a": 1}
+
+    @pytest.mark.rule("reply.scan.8")
+    @pytest.mark.parametrize(
+        "array",
+        [
+            '[{"a": 1}]',
+            '[{"a": oops}, {"b": 1}]',
+            '[[{"a": oops}], {"b": 1}]',
+            '[1, {"a": 1}]',
+            '[true, null, -1.5e3, "s", {"a": 1}]',
+            '[{"a": 1}, {"b": 1}',
+            '[1, {"a": 1}',
+        ],
+    )
+    def test_an_array_is_no_answer_and_lends_none(self, array: str) -> None:
+        assert found(f"x {array}") is None
+        assert found(f'{{"c": 1}} and {array}') == {"c": 1}
+
+    @pytest.mark.rule("reply.scan.9")
+    @pytest.mark.parametrize(
+        "prose", ["in [0, 5) and (1, 5] it is", "[x](url) [1] [ ]", "[0, five, [six", "[see"]
+    )
+    def test_other_brackets_are_text(self, prose: str) -> None:
+        assert found(f'{prose} {{"a": 1}}') == {"a": 1}
+
+    @pytest.mark.rule("reply.scan.6")
     def test_a_malformed_object_is_skipped_to_its_end(self) -> None:
         assert found('{"a": {"b": NONE}} {"c": 1}') == {"c": 1}
         assert found('{"a": "}" "b"} {"c": 1}') == {"c": 1}
         assert found("{'a': {'b': 1}} {\"c\": 1}") == {"c": 1}
 
+    @pytest.mark.rule("reply.process.1")
     def test_the_text_is_the_answer_as_written(self) -> None:
         reply = 'Here: { "n": 1.50,  "big": 12345678901234567890123 } ok'
         assert process_response(reply) == '{ "n": 1.50,  "big": 12345678901234567890123 }'
         assert parse_reply(reply).object == {"n": 1.5, "big": 12345678901234567890123}
 
+    @pytest.mark.rule("reply.json.7")
     def test_duplicate_keys_are_reported(self) -> None:
         for reply in ('{"a": 1, "a": 2}', 'x {"a": 1, "a": 2}'):
             parsed = parse_reply(reply)
             assert (parsed.object, parsed.duplicates) == ({"a": 2}, ("a",))
 
+    @pytest.mark.rule("reply.json.5")
     def test_too_deep_is_no_answer(self) -> None:
         deep = '{"a":' * 101 + "1" + "}" * 101
         for reply in (deep, f"x {deep}"):
@@ -221,6 +367,7 @@ class TestScan:
             assert "nested deeper than 100" in parse_reply(reply).problem
 
 
+@pytest.mark.rule("reply.process.5")
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -275,6 +422,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(WORDS, VALUES, max_size=4)
 
 
+@pytest.mark.rule("reply.scan.1", "reply.scan.3", "reply.thought.1", "reply.thought.2")
 @given(
     answer=OBJECTS,
     thought=st.none() | PROSE | OBJECTS.map(json.dumps).filter(lambda text: "think>" not in text),
@@ -318,6 +466,7 @@ def test_an_object_comes_back_however_a_model_presents_it(
         assert parsed.repairs == ()
 
 
+@pytest.mark.rule("reply.process.2", "reply.process.4")
 @given(st.text(alphabet="{}[]\":, \\a1<think>/'“”\n\ud800") | st.text())
 def test_no_text_raises(text: str) -> None:
     for repair in (False, True):
@@ -327,44 +476,65 @@ def test_no_text_raises(text: str) -> None:
 
 
 class TestArguments:
+    @pytest.mark.rule("reply.tool.3")
     @pytest.mark.parametrize(
         ("text", "arguments"),
         [
             ('{"a": 1}', {"a": 1}),
             ("\ufeff {}\n", {}),
-            ("null", {}),  # r076
-            ("  ", {}),  # r076
-            ("", {}),  # r046
             (
                 '{"code": "s = \'你好，“世界”\'\\nprint(s)"}',
                 {"code": "s = '你好，“世界”'\nprint(s)"},
             ),  # r040
         ],
     )
-    def test_one_object_or_none_at_all(self, text: str, arguments: Any) -> None:
+    def test_one_object(self, text: str, arguments: Any) -> None:
         parsed = parse_arguments(text)
         assert (parsed.object, parsed.problem) == (arguments, "")
         assert json.loads(parsed.text) == arguments
 
+    @pytest.mark.rule("reply.tool.4")
+    @pytest.mark.parametrize("text", ["", "  ", "\ufeff\n", "null", " null\n"])  # r046, r076
+    def test_blank_or_null_is_a_call_without_arguments(self, text: str) -> None:
+        parsed = parse_arguments(text)
+        assert (parsed.object, parsed.text, parsed.problem) == ({}, "{}", "")
+
+    @pytest.mark.rule("reply.tool.5")
     @pytest.mark.parametrize(
-        ("text", "problem"),
+        ("text", "kind"),
         [
-            ("[]", "the arguments are a JSON array, not an object"),  # r076
-            ("5", "the arguments are a JSON number, not an object"),  # r076
-            ('{"a": 1', "the arguments are malformed: "),  # B5
-            ('{"a": NaN}', "(char 6)"),
-            ('see {"a": 1}', "the arguments are malformed: "),
+            ("[]", "a JSON array"),  # r076
+            ("5", "a JSON number"),  # r076
+            ("false", "a JSON boolean"),
+            ('"{}"', "a JSON string"),
         ],
     )
-    def test_anything_else_is_malformed(self, text: str, problem: str) -> None:
+    def test_another_value_is_named(self, text: str, kind: str) -> None:
         parsed = parse_arguments(text)
         assert (parsed.object, parsed.text) == (None, "")
-        assert problem in parsed.problem
+        assert parsed.problem == f"the arguments are {kind}, not an object"
 
+    @pytest.mark.trap("B5")
+    @pytest.mark.rule("reply.tool.3", "reply.tool.5")
+    @pytest.mark.parametrize(
+        "text",
+        ['{"a": 1', '{"a": NaN}', 'see {"a": 1}', '{"a": 1} {}', '<think></think>{"a": 1}'],
+    )
+    def test_anything_else_is_malformed(self, text: str) -> None:
+        parsed = parse_arguments(text)
+        assert (parsed.object, parsed.text) == (None, "")
+        assert re.fullmatch(
+            r"the arguments are malformed: .+: line 1 column \d+ \(char \d+\)", parsed.problem
+        )
+
+    @pytest.mark.rule("reply.json.7")
     def test_duplicates_are_reported(self) -> None:
         assert parse_arguments('{"a": 1, "a": 2}').duplicates == ("a",)
+        assert parse_arguments("{'a': 1, 'a': 2}", repair=True).duplicates == ("a",)
 
-    def test_b5_repair_is_reported(self) -> None:
+    @pytest.mark.trap("B5")
+    @pytest.mark.rule("reply.repair.1", "reply.repair.10")
+    def test_repair_is_reported(self) -> None:
         parsed = parse_arguments('{"a": {"b": 1}', repair=True)
         assert (parsed.object, parsed.text) == ({"a": {"b": 1}}, '{"a": {"b": 1}}')
         assert parsed.repairs == ("missing closing bracket",)

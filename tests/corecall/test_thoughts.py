@@ -1,4 +1,7 @@
-"""Thoughts told apart from the answer while they stream (TRAPS A25, r117, r211)."""
+"""Thoughts told apart from the answer while they stream.
+
+Ids like r211 are reports of real faults.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from hypothesis import strategies as st
 from corecall.thoughts import ThoughtSplitter
 
 
-def split(deltas: Iterable[str], *, inside: bool = False) -> tuple[str, str]:
-    splitter = ThoughtSplitter(inside=inside)
+def split(deltas: Iterable[str]) -> tuple[str, str]:
+    splitter = ThoughtSplitter()
     pieces = [splitter.feed(delta) for delta in deltas]
     pieces.append(splitter.flush())
     return "".join(p.thought for p in pieces), "".join(p.content for p in pieces)
@@ -35,18 +38,19 @@ CASES = [
 ]
 
 
+@pytest.mark.trap("A25")
+@pytest.mark.rule(
+    "stream.thoughts.1", "stream.thoughts.3", "stream.thoughts.4", "stream.thoughts.5"
+)
 @pytest.mark.parametrize(("text", "thought", "content"), CASES)
-def test_a25_wherever_the_tags_split(text: str, thought: str, content: str) -> None:
+def test_wherever_the_tags_split(text: str, thought: str, content: str) -> None:
     assert split([text]) == (thought, content)
     assert split(text) == (thought, content)
     for cut in range(len(text)):
         assert split([text[:cut], "", text[cut:]]) == (thought, content)
 
 
-def test_r117_a_thought_the_template_opened() -> None:
-    assert split(["plan", "</th", "ink>", '{"a": 1}'], inside=True) == ("plan", '{"a": 1}')
-
-
+@pytest.mark.rule("stream.thoughts.1")
 def test_r211_each_stream_has_its_own() -> None:
     a, b = ThoughtSplitter(), ThoughtSplitter()
     assert a.feed("<think>思考") == ("思考", "")
@@ -55,6 +59,7 @@ def test_r211_each_stream_has_its_own() -> None:
     assert b.feed("法</think>乙") == ("法", "乙")
 
 
+@pytest.mark.rule("stream.thoughts.2")
 def test_text_is_handed_out_at_once_unless_it_may_begin_a_tag() -> None:
     splitter = ThoughtSplitter()
     assert splitter.feed("你好 <") == ("", "你好 ")
@@ -66,6 +71,22 @@ def test_text_is_handed_out_at_once_unless_it_may_begin_a_tag() -> None:
     assert splitter.flush() == ("", "")
 
 
+@pytest.mark.rule("stream.thoughts.3")
+def test_after_the_first_brace_nothing_is_held_back() -> None:
+    splitter = ThoughtSplitter()
+    assert splitter.feed("<think>{</think>x{<thi") == ("{", "x{<thi")
+    assert splitter.feed("nk>y</think>") == ("", "nk>y</think>")
+    assert splitter.flush() == ("", "")
+
+
+@pytest.mark.rule("stream.thoughts.5")
+def test_an_open_thought_ends_with_the_reply() -> None:
+    splitter = ThoughtSplitter()
+    assert splitter.feed("a<think>b {</th") == ("b {", "a")
+    assert splitter.flush() == ("</th", "")
+
+
+@pytest.mark.rule("stream.thoughts.2")
 def test_flush_gives_what_was_held_once() -> None:
     splitter = ThoughtSplitter()
     splitter.feed("<th")
@@ -76,17 +97,14 @@ def test_flush_gives_what_was_held_once() -> None:
 PIECES = st.sampled_from(["<think>", "</think>", "<", "think>", "</", "<thi", "{", "a", "天", "\n"])
 
 
-@given(st.lists(PIECES, max_size=12).map("".join), st.booleans(), st.data())
-def test_any_split_gives_the_same_and_nothing_is_lost(
-    text: str, inside: bool, draw: st.DataObject
-) -> None:
+@pytest.mark.rule("stream.thoughts.1", "stream.thoughts.3")
+@given(st.lists(PIECES, max_size=12).map("".join), st.data())
+def test_any_split_gives_the_same_and_nothing_is_lost(text: str, draw: st.DataObject) -> None:
     cuts = sorted(draw.draw(st.lists(st.integers(0, len(text)), max_size=5)))
     deltas = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    thought, content = split(deltas, inside=inside)
-    assert (thought, content) == split([text], inside=inside)
 
     expected = {True: "", False: ""}
-    rest = text
+    rest, inside = text, False
     while rest:
         tag = "</think>" if inside else "<think>"
         brace = rest.find("{")
@@ -97,4 +115,4 @@ def test_any_split_gives_the_same_and_nothing_is_lost(
         expected[inside] += before
         inside ^= bool(found)
         rest = after
-    assert (thought, content) == (expected[True], expected[False])
+    assert split(deltas) == split([text]) == (expected[True], expected[False])
