@@ -146,8 +146,8 @@ class Compiled:
     def _build_engine(self) -> jsonschema_rs.Draft7Validator | None:
         index = self.index
         slow = graph.multiplies(index) or self.has_surrogates
-        if slow or any("$defs" in node for node in index.nodes):
-            check_shape(index)
+        if slow or index.targets or any("$defs" in node for node in index.nodes):
+            check_shape(index)  # there the engine does not look everywhere
         if slow:
             return None
         try:
