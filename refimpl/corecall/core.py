@@ -86,6 +86,8 @@ class DataBase(BaseModel):
 
         Undeclared names are added; ``required`` and definitions stay as they are; the
         result shares nothing with ``override`` (seed CoreCall §3.1.2).
+
+        Contract: core.data.1, core.data.2, core.data.3, core.data.4, core.data.5, core.data.6.
         """
         schema = super().model_json_schema(**kwargs)
         if override:
@@ -99,6 +101,8 @@ class CoreCall(BaseModel):
     A subclass states its models in the class line; leaving one out is a ``TypeError``::
 
         class Weather(CoreCall, input_model=WeatherInput, output_model=WeatherOutput): ...
+
+    Contract: core.class.1, core.class.2, core.class.6, core.class.7, core.class.8, core.class.9.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
@@ -123,14 +127,20 @@ class CoreCall(BaseModel):
     def __init_subclass__(
         cls, *, input_model: type[DataBase], output_model: type[DataBase], **kwargs: Any
     ) -> None:
-        """Set the subclass's models (seed CoreCall §3.4.1)."""
+        """Set the subclass's models (seed CoreCall §3.4.1).
+
+        Contract: core.class.3, core.class.4, core.class.5.
+        """
         super().__init_subclass__(**kwargs)
         cls.input_model = input_model
         cls.output_model = output_model
 
     @classmethod
     def info(cls, language: LanguageType = LanguageType.CHINESE) -> CallInfo:
-        """Return the Call's name and description; each subclass has its own."""
+        """Return the Call's name and description; each subclass has its own.
+
+        Contract: core.info.1, core.info.2, core.info.3.
+        """
         raise NotImplementedError(f"{cls.__name__}.info is not implemented")
 
     @classmethod
@@ -141,6 +151,8 @@ class CoreCall(BaseModel):
 
         Name and description come from ``executor.step``; giving them again in ``kwargs``
         is a ``TypeError``.
+
+        Contract: core.life.1, core.life.2, core.life.3, core.life.9.
         """
         call = cls(
             name=executor.step.name, description=executor.step.description, node=node, **kwargs
@@ -151,14 +163,20 @@ class CoreCall(BaseModel):
     async def exec(
         self, executor: StepExecutor, input_data: dict[str, Any]
     ) -> AsyncGenerator[CallOutputChunk, None]:
-        """Run the Call: forward every chunk, then clean up (seed CoreCall §3.4.10)."""
+        """Run the Call: forward every chunk, then clean up (seed CoreCall §3.4.10).
+
+        Contract: core.life.10, core.life.11, core.life.13, core.life.15, core.life.16.
+        """
         async with aclosing(self._exec(input_data)) as chunks:
             async for chunk in chunks:
                 yield chunk
         await self._after_exec(input_data)
 
     async def _set_input(self, executor: StepExecutor) -> None:
-        """Keep the models, assemble the variables, build ``self.input`` (seed §3.4.6)."""
+        """Keep the models, assemble the variables, build ``self.input`` (seed §3.4.6).
+
+        Contract: core.life.4, core.life.5, core.life.6, core.life.7.
+        """
         self._llm_obj = executor.llm
         call_vars = self._assemble_call_vars(executor)
         input_data = await self._init(call_vars)
@@ -170,6 +188,8 @@ class CoreCall(BaseModel):
         """Gather what the Call may know, from where seed CoreCall §3.4.3 lists it.
 
         Raises ``ValueError`` when the task has no state.
+
+        Contract: core.vars.1, core.vars.2, core.vars.3, core.vars.4, core.vars.5, core.vars.6.
         """
         task = executor.task
         if task.state is None:
@@ -200,22 +220,33 @@ class CoreCall(BaseModel):
 
     @staticmethod
     def _extract_history_variables(path: str, history_data: Mapping[Any, ExecutorHistory]) -> Any:
-        """Return the value at ``step_id/key/…``, or ``None``; see :func:`history.extract`."""
+        """Return the value at ``step_id/key/…``, or ``None``; see :func:`history.extract`.
+
+        Contract: history.path.17.
+        """
         return history.extract(path, history_data)
 
     async def _init(self, call_vars: CallVars) -> DataBase:
         """Build the Call's input; each subclass has its own (seed CoreCall §3.4.7).
 
         A partial model (``model_construct``) is what automatic filling completes.
+
+        Contract: core.life.7, core.life.8.
         """
         raise NotImplementedError(f"{type(self).__name__}._init is not implemented")
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
-        """Do the work, chunk by chunk; by default one empty TEXT chunk (seed §3.4.8)."""
+        """Do the work, chunk by chunk; by default one empty TEXT chunk (seed §3.4.8).
+
+        Contract: core.life.12.
+        """
         yield CallOutputChunk(type=CallOutputType.TEXT, content="")
 
     async def _after_exec(self, input_data: dict[str, Any]) -> None:
-        """Clean up after the last chunk; by default nothing (seed CoreCall §3.4.9)."""
+        """Clean up after the last chunk; by default nothing (seed CoreCall §3.4.9).
+
+        Contract: core.life.14.
+        """
 
     async def _llm(
         self, messages: list[Message], streaming: bool = False, **options: Any
@@ -224,6 +255,8 @@ class CoreCall(BaseModel):
 
         ``options`` (extension) reach the model as they are: ``temperature`` and, for
         models that ask schema-bound, ``response_schema``.
+
+        Contract: core.model.1, core.model.2, core.model.3, core.model.4, core.model.7.
         """
         chunks = self._llm_obj.reasoning.call(messages, streaming=streaming, **options)
         try:
@@ -237,6 +270,8 @@ class CoreCall(BaseModel):
         """Return an object of the function model that satisfies ``schema`` (seed §3.4.12).
 
         Raises ``CallError`` when there is no function model, or it gave no valid object.
+
+        Contract: core.model.5, core.model.6, core.model.7.
         """
         function = self._llm_obj.function
         if function is None:

@@ -34,7 +34,10 @@ Sink = Callable[[CallOutputChunk], Awaitable[None] | None]
 
 
 class TaskMetadata(BaseModel):
-    """Whose task this is."""
+    """Whose task this is.
+
+    Contract: executor.task.1.
+    """
 
     id: UUID | str
     userId: str
@@ -42,14 +45,20 @@ class TaskMetadata(BaseModel):
 
 
 class TaskState(BaseModel):
-    """Which executor runs the task, in which app."""
+    """Which executor runs the task, in which app.
+
+    Contract: executor.task.1.
+    """
 
     executorId: str
     appId: UUID | str | None = None
 
 
 class TaskRuntime(BaseModel):
-    """What the task knows while it runs; ``now`` is its clock, ``None`` the wall's."""
+    """What the task knows while it runs; ``now`` is its clock, ``None`` the wall's.
+
+    Contract: executor.task.2.
+    """
 
     language: LanguageType = LanguageType.CHINESE
     sessionId: str | None = None
@@ -58,7 +67,10 @@ class TaskRuntime(BaseModel):
 
 
 class Task(BaseModel):
-    """A task: its metadata, state, runtime and the history of its steps, oldest first."""
+    """A task: its metadata, state, runtime and the history of its steps, oldest first.
+
+    Contract: executor.task.1.
+    """
 
     metadata: TaskMetadata
     state: TaskState | None = None
@@ -67,14 +79,20 @@ class Task(BaseModel):
 
 
 class StepInfo(BaseModel):
-    """The step an executor is at: the name and description its Call takes."""
+    """The step an executor is at: the name and description its Call takes.
+
+    Contract: executor.task.3.
+    """
 
     name: str
     description: str = ""
 
 
 class StepStatus(StrEnum):
-    """State of a step: ``param`` means that required parameters are still missing."""
+    """State of a step: ``param`` means that required parameters are still missing.
+
+    Contract: executor.run.1.
+    """
 
     RUNNING = "running"
     SUCCESS = "success"
@@ -109,6 +127,12 @@ class StepExecutor:
         missing, the status is ``param`` and the call does not execute. A ``CallError``
         becomes one ERROR chunk and the status ``error``; any other exception, cancellation
         included, passes. Chunks reach ``sink`` only when the call is ``to_user``.
+
+        Contract: executor.run.1, executor.run.2, executor.run.3, executor.run.4, executor.run.5,
+        executor.run.6, executor.run.7, executor.run.8, executor.run.9, executor.run.10,
+        executor.callback.1, executor.callback.2, executor.callback.3, executor.callback.4,
+        executor.callback.5, executor.callback.6, executor.callback.7, executor.callback.8,
+        executor.callback.9, executor.callback.10.
         """
         self.status = StepStatus.RUNNING
         self.chunks = []
@@ -149,6 +173,12 @@ class StepExecutor:
         return self.status
 
     async def _fill(self, call: CoreCall) -> None:
+        """Complete the input of ``call`` by the Slot; ``remaining_schema`` says what is missing.
+
+        Contract: executor.fill.1, executor.fill.2, executor.fill.3, executor.fill.6,
+        executor.fill.7, executor.fill.8, executor.fill.9, executor.fill.10, executor.fill.11,
+        executor.fill.12, executor.fill.13, executor.fill.14.
+        """
         from .slot.slot import Slot  # the Slot is a Call of its own, built on this module
 
         override = call.node.override if call.node else None
@@ -166,6 +196,11 @@ class StepExecutor:
         call.input = self.input
 
     async def _emit(self, call: CoreCall, chunk: CallOutputChunk) -> None:
+        """Record ``chunk``, and hand it to the sink when the call is ``to_user``.
+
+        Contract: executor.emit.1, executor.emit.2, executor.emit.3, executor.emit.4,
+        executor.emit.5, executor.emit.6.
+        """
         self.chunks.append(chunk)
         if call.to_user and self.sink is not None:
             result = self.sink(chunk)
@@ -178,7 +213,10 @@ def _text(chunk: CallOutputChunk) -> str:
 
 
 def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:
-    """Return what ``filled`` has and ``known`` has not, or has otherwise."""
+    """Return what ``filled`` has and ``known`` has not, or has otherwise.
+
+    Contract: executor.fill.13.
+    """
     changed: dict[str, Any] = {}
     for key, value in filled.items():
         old = known.get(key)
@@ -190,7 +228,10 @@ def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:
 
 
 def deep_merge(base: dict[str, Any], update: dict[str, Any]) -> dict[str, Any]:
-    """Return ``base`` with ``update`` laid over it: objects merge, all else replaces."""
+    """Return ``base`` with ``update`` laid over it: objects merge, all else replaces.
+
+    Contract: executor.fill.4, executor.fill.5.
+    """
     merged = dict(base)
     for key, value in update.items():
         known = merged.get(key)

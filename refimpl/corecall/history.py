@@ -25,6 +25,10 @@ def extract(path: str, history: Mapping[Any, ExecutorHistory]) -> Any:
     not unescaped; an empty segment is the key ``""``. A list is entered by a plain decimal
     index (extension). Whatever is wrong with the path is logged at ERROR and gives
     ``None``; nothing is ever raised.
+
+    Contract: history.path.1, history.path.2, history.path.3, history.path.4, history.path.5,
+    history.path.6, history.path.9, history.path.10, history.path.11, history.path.12,
+    history.path.13.
     """
     if not isinstance(path, str) or not path:
         logger.error("history path %r is not a non-empty string", path)
@@ -46,6 +50,10 @@ def extract(path: str, history: Mapping[Any, ExecutorHistory]) -> Any:
 
 
 def _find_step(step_id: str, history: Mapping[Any, ExecutorHistory]) -> Any:
+    """Return the record of ``step_id``, or ``None``.
+
+    Contract: history.step.1, history.step.2, history.step.3, history.step.4.
+    """
     key = step_key(step_id)
     if key in history:
         return history[key]
@@ -57,6 +65,11 @@ def _find_step(step_id: str, history: Mapping[Any, ExecutorHistory]) -> Any:
 
 
 def _descend(data: Any, key: str) -> Any:
+    """Return what ``data`` has at ``key``, or ``_MISSING``.
+
+    Contract: history.path.6, history.path.7, history.path.8, history.path.14, history.path.15,
+    history.path.16.
+    """
     if isinstance(data, Mapping):
         return data.get(key, _MISSING)
     if isinstance(data, list) and _INDEX.fullmatch(key) and int(key) < len(data):

@@ -22,6 +22,8 @@ def step_key(step_id: object) -> object:
 
     An id written 8-4-4-4-12 hex, in any case, is that UUID; anything else is itself
     (the seed types step ids ``UUID`` and also writes ``step1/result``).
+
+    Contract: core.type.9.
     """
     if isinstance(step_id, str) and _UUID.fullmatch(step_id):
         return UUID(step_id)
@@ -32,14 +34,20 @@ StepId = Annotated[UUID | str, BeforeValidator(step_key)]
 
 
 class LanguageType(StrEnum):
-    """Language of a task, of its prompts and of its texts."""
+    """Language of a task, of its prompts and of its texts.
+
+    Contract: core.type.1.
+    """
 
     CHINESE = "zh"
     ENGLISH = "en"
 
 
 class CallOutputType(StrEnum):
-    """Kind of an output chunk (seed CoreCall §9.5)."""
+    """Kind of an output chunk (seed CoreCall §9.5).
+
+    Contract: core.type.2.
+    """
 
     TEXT = "text"
     DATA = "data"
@@ -47,7 +55,10 @@ class CallOutputType(StrEnum):
 
 
 class CallError(Exception):
-    """A Call failed. ``str(error)`` is the message; ``data`` holds what else is known."""
+    """A Call failed. ``str(error)`` is the message; ``data`` holds what else is known.
+
+    Contract: core.type.14.
+    """
 
     def __init__(self, message: str, data: dict[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -59,21 +70,30 @@ class CallError(Exception):
 
 
 class CallOutputChunk(BaseModel):
-    """One piece of a Call's streamed output; ERROR content is ``{"message", "data"}``."""
+    """One piece of a Call's streamed output; ERROR content is ``{"message", "data"}``.
+
+    Contract: core.type.2, core.type.3.
+    """
 
     type: CallOutputType
     content: str | dict[str, Any]
 
 
 class CallInfo(BaseModel):
-    """Name and description of a Call, in one language."""
+    """Name and description of a Call, in one language.
+
+    Contract: core.info.1.
+    """
 
     name: str
     description: str
 
 
 class NodeInfo(BaseModel):
-    """The flow node a Call runs for; ``override`` is laid over its input schema."""
+    """The flow node a Call runs for; ``override`` is laid over its input schema.
+
+    Contract: core.type.15.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -84,7 +104,10 @@ class NodeInfo(BaseModel):
 
 
 class CallIds(BaseModel):
-    """Identifiers of the task a Call runs in (seed CoreCall §9.2)."""
+    """Identifiers of the task a Call runs in (seed CoreCall §9.2).
+
+    Contract: core.type.5, core.type.6.
+    """
 
     task_id: UUID | str
     executor_id: str
@@ -98,6 +121,8 @@ class ExecutorHistory(BaseModel):
     """What one step put out (seed CoreCall §9.3).
 
     Templates see it as ``step_name``, ``step_description``, ``output_data``.
+
+    Contract: core.type.7, core.type.8, core.type.10, core.type.16.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -136,6 +161,8 @@ class ExecutorBackground(BaseModel):
     ``conversation`` is oldest first, each record ``{"role", "content"}`` and perhaps more text;
     a record without one of the two is a ``ValueError``. ``num`` is the largest number of
     records the caller keeps; nothing here cuts by it.
+
+    Contract: core.type.11, core.type.12, core.type.13.
     """
 
     num: int = 0
@@ -148,6 +175,8 @@ class CallVars(BaseModel):
 
     ``step_order`` lists every run in order, so a step that ran twice stands there twice;
     ``step_data`` holds its last record. ``now`` is the task's clock, ``None`` the wall's.
+
+    Contract: core.type.4.
     """
 
     language: LanguageType

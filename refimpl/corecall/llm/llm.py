@@ -1,4 +1,7 @@
-"""The LLM call: question, context and history into one streamed reply (seed LLM)."""
+"""The LLM call: question, context and history into one streamed reply (seed LLM).
+
+Contract: llm.config.2, llm.config.3, llm.config.4, llm.config.5, llm.config.6, llm.config.7.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +59,25 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
 
     @classmethod
     def info(cls, language: LanguageType = LanguageType.CHINESE) -> CallInfo:
-        """Return name and description: 大模型 / LLM."""
+        """Return name and description: 大模型 / LLM.
+
+        Contract: llm.config.1.
+        """
         return _INFO[language]
 
     async def _init(self, call_vars: CallVars) -> LLMInput:
+        """Prepare the messages (seed LLM §3.3.3).
+
+        Contract: llm.message.5.
+        """
         return LLMInput(message=self._prepare_message(call_vars))
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
-        """Stream the reply, without empty chunks; failures are ``CallError`` (seed §3.3.4)."""
+        """Stream the reply, without empty chunks; failures are ``CallError`` (seed §3.3.4).
+
+        Contract: llm.exec.1, llm.exec.2, llm.exec.3, llm.exec.4, llm.exec.5, llm.exec.6,
+        llm.exec.7, llm.exec.8, llm.exec.9, llm.exec.10.
+        """
         try:
             messages = LLMInput.model_validate(input_data).message
             reply = self._llm(messages, streaming=True, temperature=self.temperature)
@@ -75,11 +89,15 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
             raise
         except Exception as error:
             raise CallError(
-                f"the model call of {self.name!r} failed: {error or type(error).__name__}"
+                f"the model call of {self.name!r} failed: {str(error) or type(error).__name__}"
             ) from error
 
     def _prepare_message(self, call_vars: CallVars) -> list[Message]:
-        """Build the messages: conversation, system, user (seed LLM §3.3.2 and §7.1)."""
+        """Build the messages: conversation, system, user (seed LLM §3.3.2 and §7.1).
+
+        Contract: llm.message.1, llm.message.2, llm.message.3, llm.message.4, llm.config.3,
+        llm.config.4, llm.render.1, llm.render.2, llm.render.10.
+        """
         history = last(call_vars.background.conversation, self.history_length)
         conversation = [
             {"role": record["role"], "content": record["content"]} for record in history
@@ -102,6 +120,10 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
         ]
 
     def _render_context(self, call_vars: CallVars) -> str:
+        """Return reasoning and steps as one text, or the sentence that there are none.
+
+        Contract: llm.context.6, llm.context.7, llm.context.8, llm.context.9.
+        """
         steps = shown_steps(call_vars, self.step_history_size)
         if not steps and not call_vars.thinking:
             return LLM_NO_CONTEXT[call_vars.language]

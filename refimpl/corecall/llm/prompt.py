@@ -1,4 +1,7 @@
-"""Prompt templates of the LLM call (seed LLM §4); the English ones are our translation."""
+"""Prompt templates of the LLM call (seed LLM §4); the English ones are our translation.
+
+Contract: llm.prompt.1, llm.prompt.2, llm.prompt.3, llm.prompt.4, llm.context.8.
+"""
 
 from __future__ import annotations
 

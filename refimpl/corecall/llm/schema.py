@@ -1,4 +1,7 @@
-"""Input and output of the LLM call (seed LLM §5)."""
+"""Input and output of the LLM call (seed LLM §5).
+
+Contract: llm.config.8.
+"""
 
 from __future__ import annotations
 
