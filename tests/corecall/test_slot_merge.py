@@ -269,6 +269,25 @@ class TestRejected:
         assert found.data == {}
         assert refused(found.rejected) == [("/p", {"x": 1})]
 
+    @pytest.mark.rule("slot.merge.16")
+    @pytest.mark.parametrize("value", [{"c": 1}, [1]])
+    def test_what_can_grow_may_hold_several_branches_of_one_of(self, value: Any) -> None:
+        schema = {"properties": {"p": {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}}}
+        assert data(schema, {}, {"p": value}) == {"p": value}
+
+    @pytest.mark.rule("slot.merge.16")
+    def test_not_is_judged_on_what_is_there(self) -> None:
+        """Incomplete as it is, the value does not satisfy what is forbidden."""
+        schema = {"properties": {"p": {"not": {"required": ["a", "b"]}}}}
+        assert data(schema, {}, {"p": {"a": 1}}) == {"p": {"a": 1}}
+
+    @pytest.mark.rule("slot.merge.27")
+    def test_a_known_value_that_a_new_one_makes_wrong_stays(self) -> None:
+        then = {"properties": {"v": {"type": "integer"}}}
+        schema = {"properties": {"k": {}, "v": {}}, "dependencies": {"k": then}}
+        assert data(schema, {"v": "x"}, {"k": 1}) == {"v": "x", "k": 1}
+        assert data(schema, {"v": "x", "k": 1}, {"v": 2}) == {"v": 2, "k": 1}
+
     @pytest.mark.rule("slot.merge.27")
     def test_condition_on_another_member(self) -> None:
         schema = {
@@ -332,6 +351,40 @@ class TestCombinations:
         assert found.data == {"g": {"x": 1}}
         assert found.rejected[0].pointer == "/g/y"
         assert "/g breaks maxProperties" in found.rejected[0].reason
+
+    @pytest.mark.rule("slot.merge.22")
+    def test_in_several_objects_at_once(self) -> None:
+        schema = {"additionalProperties": {"not": {"required": ["x", "y"]}}}
+        known = {"g": {"x": 1}, "h": {"y": 1}, "ok": {"x": 1}}
+        found = merge(schema, known, {"g": {"y": 2}, "h": {"x": 2}, "ok": {"z": 2}})
+        assert found.data == {"g": {"x": 1}, "h": {"y": 1}, "ok": {"x": 1, "z": 2}}
+        assert refused(found.rejected) == [("/g/y", 2), ("/h/x", 2)]
+
+    @pytest.mark.rule("slot.merge.22")
+    def test_the_outermost_first(self) -> None:
+        """Taking out /g/y for the root's sake mends /g too."""
+        pair = {"required": ["x", "y"]}
+        schema = {"properties": {"g": {"not": pair}, "a": {}}, "not": {"properties": {"g": pair}}}
+        found = merge(schema, {"g": {"x": 1}, "a": 1}, {"g": {"y": 2, "z": 3}})
+        assert found.data == {"g": {"x": 1, "z": 3}, "a": 1}
+        assert refused(found.rejected) == [("/g/y", 2)]
+        assert found.rejected[0].reason.startswith("with it, the object breaks not")
+
+    @pytest.mark.rule("slot.merge.22")
+    def test_the_last_goes_where_none_is_the_culprit(self) -> None:
+        schema = {"properties": {"o": {"enum": [{}]}}}
+        found = merge(schema, {"o": {}}, {"o": {"x": 1, "y": 2}})
+        assert found.data == {"o": {}}
+        assert refused(found.rejected) == [("/o/y", 2), ("/o/x", 1)]
+
+    @pytest.mark.rule("slot.merge.23")
+    @pytest.mark.parametrize(("count", "left"), [(16, 3), (17, 1)])
+    def test_sixteen_are_tried(self, count: int, left: int) -> None:
+        schema = {"maxProperties": 3}
+        found = merge(schema, {"o": 0}, {f"k{n}": n for n in range(count)})
+        assert len(found.data) == left
+        places = [refusal.pointer for refusal in found.rejected]
+        assert places == [f"/k{n}" for n in reversed(range(left - 1, count))]
 
 
 class TestUndeclared:

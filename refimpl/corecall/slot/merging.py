@@ -196,22 +196,33 @@ class _Merging:
     def _drop_combination(
         self, data: dict[str, Any], new: list[Tokens], found: list[Violation]
     ) -> bool:
-        """Drop new values that, each valid, break the object around them together.
+        """Drop new values that, each valid, break an object around them together.
+
+        Objects that share new values are mended one at a time, the outermost first: what holds in
+        one depends on what is left in another.
 
         Contract: slot.merge.22, slot.merge.24.
         """
+        places = frozenset(new)
+        beneath: dict[Tokens, list[Tokens]] = {}
+        for place in new:
+            for end in range(len(place) + 1):
+                beneath.setdefault(place[:end], []).append(place)
+        seen: set[Tokens] = set()
         for fault in found:
-            inside = [place for place in new if place[: len(fault.tokens)] == fault.tokens]
-            if fault.kind is not Kind.BROKEN or not inside or fault.tokens in self._broken_before:
+            inside = beneath.get(fault.tokens, [])
+            if fault.kind is not Kind.BROKEN or not inside or not seen.isdisjoint(inside):
                 continue
+            if fault.tokens in self._broken_before:
+                continue
+            seen.update(inside)
             for place in self._culprits(data, fault.tokens, inside):
                 value = _get(data, place)
-                self._take_out(data, place, frozenset(new))
+                self._take_out(data, place, places)
                 where = join(fault.tokens) or "the object"
                 reason = f"with it, {where} {fault.reason}"
                 self._rejected.append(Refusal(join(place), value, reason))
-            return True
-        return False
+        return bool(seen)
 
     @cached_property
     def _broken_before(self) -> frozenset[Tokens]:
@@ -222,7 +233,7 @@ class _Merging:
 
         Contract: slot.merge.22, slot.merge.23.
         """
-        if len(inside) > _TRIED:
+        if len(inside) == 1 or len(inside) > _TRIED:
             return inside[::-1]
         for place in reversed(inside):
             without = copy_json(data)
