@@ -1,8 +1,8 @@
 """The system ``fewshot``: cases are filled by example, with one :func:`corecall.call_llm` each.
 
 What the model is shown is short, since small models read slowly and forget: a system text, the
-examples as turns, and the case as a few labeled lines. The reply is free text, read, converted
-and merged as the Slot does it.
+examples as turns, and the case as a few labeled lines. The reply is bound to the schema as the
+profile says, then read, converted and merged as the Slot does it.
 
 Recorded traffic depends on every character here: change it, and record again.
 """
@@ -10,6 +10,8 @@ Recorded traffic depends on every character here: change it, and record again.
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -20,7 +22,7 @@ from callbench.run.stages import Stage1
 from callbench.run.system import SlotSystem
 from callbench.run.trace import Tracer
 from corecall import reply
-from corecall.core import ModelPair
+from corecall.core import Chunk, Message, ModelPair, Reasoning
 from corecall.fewshot import Example, call_llm
 from corecall.generator import JsonGenerator
 from corecall.slot.schema import SlotInput, SlotOutput
@@ -74,11 +76,25 @@ class FewShot(Stage1, input_model=SlotInput, output_model=SlotOutput):
     message: str = Field(description="The case, as the examples show theirs")
 
     async def _llm_slot_fill(self, asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        model = self._llm_obj.reasoning
+        model = _Bound(self._llm_obj.reasoning, self._titled(self.current_schema))
         answer = await call_llm(self.system, model, self.message, self.examples)
         self._trace.answers["stage1"] = answer
         data: dict[str, Any] = reply.loads(JsonGenerator.process_response(answer))
         return answer, data or self._second_look("stage1", answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A reasoning model bound to a schema in the way its profile says, as the Slot binds it.
+
+    So what differs between ``slot`` and ``fewshot`` is the prompt and not the decoding.
+    """
+
+    model: Reasoning
+    schema: dict[str, Any]
+
+    def call(self, messages: list[Message], streaming: bool = False) -> AsyncIterator[Chunk]:
+        return self.model.call(messages, streaming=streaming, response_schema=self.schema)
 
 
 class FewShotSystem(SlotSystem):

@@ -212,6 +212,18 @@ class TestFewShotRequests:
         (body,) = model.bodies
         assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.25, 77, 5)
 
+    def test_the_reply_is_bound_to_the_schema_where_the_profile_says_so(
+        self, callbench: Invoke, place: Path, model: SyntheticModel
+    ) -> None:
+        callbench(*RECORD, *FEWSHOT, "--limit", "1")
+        change_profile(place, "reply_mode = 'json_schema'")
+        callbench(*RECORD, *FEWSHOT, "--limit", "1")
+        callbench(*RECORD, "--limit", "1")
+        free, bound, slot = model.bodies[:3]
+        assert "response_format" not in free
+        assert bound["response_format"] == slot["response_format"]
+        assert bound["messages"] == free["messages"]
+
     def test_which_cases_are_run_and_their_order_change_no_request(
         self, callbench: Invoke, place: Path, model: SyntheticModel
     ) -> None:
