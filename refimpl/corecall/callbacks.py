@@ -46,7 +46,7 @@ class _WithExtra(_Record):
         if key not in self.extra:
             raise KeyError(f"extra has no {key!r}; it has {sorted(self.extra)}")
         value = self.extra[key]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind in (int, float)):
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
             found, wanted = type(value).__name__, kind.__name__
             raise TypeError(f"extra[{key!r}] is of type {found}, not {wanted}")
         return value
