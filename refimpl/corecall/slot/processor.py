@@ -16,7 +16,8 @@ from corecall.slot.compiled import compile_schema
 from corecall.slot.convert import convert
 from corecall.slot.evaluate import Evaluator
 from corecall.slot.limits import DataError, SchemaError, plain_data
-from corecall.slot.merging import Merge, Refusal, merge, pointed
+from corecall.slot.merging import Merge, Refusal, merge
+from corecall.slot.naming import pointed
 from corecall.slot.nullable import add_null, drop_nulls
 from corecall.slot.remaining import remaining_schema
 from corecall.slot.violations import violations
@@ -76,7 +77,7 @@ class SlotProcessor:
         applied to the elements of an array that is there. Pointers that cannot apply are skipped
         with a warning in the log. Unknown keys and nulls are kept: this is about form only.
         """
-        return convert(self._compiled, _object(data), _object(base or {}))
+        return convert(self._compiled, _object(data), _object({} if base is None else base))
 
     def merge(self, known: dict[str, Any], reply: dict[str, Any]) -> Merge:
         """Merge a model's ``reply``, nested or keyed by pointers, into ``known``.
@@ -92,7 +93,7 @@ class SlotProcessor:
         """Return ``data`` for ``convert_json``: names that begin with ``/`` written as pointers.
 
         Only those that the schema, seen from ``known``, declares at its root and that could not
-        be reached as a pointer; see :func:`corecall.slot.merging.pointed`.
+        be reached as a pointer; see :func:`corecall.slot.naming.pointed`.
         """
         return pointed(self._compiled, _object(data), _object(known or {}))
 
