@@ -471,6 +471,18 @@ class TestCallVars:
         assert found.step_order == ["s", "z", "s"]
         assert found.step_data["s"].outputData == {"v": 2}
 
+    @pytest.mark.rule("core.vars.4", "core.vars.5")
+    @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.integers())))
+    def test_every_run_has_its_place_and_the_last_record_counts(
+        self, runs: list[tuple[str, int]]
+    ) -> None:
+        records = [history(step, {"v": value}) for step, value in runs]
+        found = CoreCall._assemble_call_vars(executor(context=records))
+        assert found.step_order == [step for step, _ in runs]
+        assert {key: record.outputData["v"] for key, record in found.step_data.items()} == dict(
+            runs
+        )
+
     @pytest.mark.rule("core.vars.6")
     def test_no_state_is_a_value_error_and_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         runner = executor()

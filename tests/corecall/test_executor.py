@@ -356,6 +356,17 @@ class TestEmitting:
         await run(runner, to_user=True, yields=["a", "b"])
         assert texts(runner) == ["a", {"message": "too slow", "data": {}}]
 
+    @pytest.mark.rule("executor.emit.6")
+    async def test_what_the_sink_raises_at_the_error_chunk_leaves_the_run(self) -> None:
+        def sink(chunk: CallOutputChunk) -> None:
+            raise CallError(f"no {chunk.type.value}")
+
+        runner = executor()
+        runner.sink = sink
+        with pytest.raises(CallError, match="no error"):
+            await run(runner, to_user=True, yields=["a"])
+        assert runner.status is StepStatus.ERROR
+
 
 class TestFilling:
     FULL = '{"city": "Oslo", "guest": {"age": 41}}'
@@ -599,6 +610,34 @@ class TestCallbacks:
         }
         assert json.loads(given["start"].arguments_in_json) == expected
         assert json.loads(given["end"].response) == expected
+
+    @pytest.mark.rule("executor.callback.3")
+    @pytest.mark.parametrize("where", ["input", "output"])
+    async def test_a_value_that_cannot_be_written_passes_as_an_error(self, where: str) -> None:
+        cycle: list[Any] = []
+        cycle.append(cycle)
+        runner = executor()
+        call = await Book.instance(
+            runner, None, yields=[{"a": cycle} if where == "output" else "a"]
+        )
+        if where == "input":
+            call.input = {"a": cycle}
+        with pytest.raises(ValueError, match=r"[Cc]ircular"):
+            await runner.run(call)
+        assert runner.status is StepStatus.ERROR
+
+    @pytest.mark.rule("executor.callback.5", "executor.callback.6")
+    @given(st.lists(st.text(max_size=3) | st.just({"n": 1}), max_size=6))
+    def test_the_response_is_the_pieces_joined(self, yields: list[Any]) -> None:
+        async def told() -> dict[str, Any]:
+            runner, seen = self.hooked()
+            await run(runner, yields=yields)
+            return dict(seen)
+
+        found = asyncio.run(told())
+        expected = [text if isinstance(text, str) else '{"n": 1}' for text in yields]
+        assert [piece.response for piece in found["stream"]] == expected
+        assert found["end"].response == "".join(expected)
 
     @pytest.mark.rule("executor.callback.4")
     async def test_everything_says_which_call_it_was(self) -> None:

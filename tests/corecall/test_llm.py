@@ -31,6 +31,15 @@ TALK = [
     {"role": "user", "content": "third"},
 ]
 
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+)
+
 
 async def messages(runner: Any = None, **given: Any) -> list[dict[str, str]]:
     call = await LLM.instance(runner or executor(), None, **given)
@@ -347,6 +356,13 @@ class TestContext:
     async def test_three_steps_by_default(self) -> None:
         assert self.names(await self.context()) == ["two", "three", "four"]
 
+    @pytest.mark.rule("llm.context.4", "llm.context.5")
+    @given(st.dictionaries(st.text(max_size=5), JSON))
+    def test_an_output_can_be_read_back(self, output: dict[str, Any]) -> None:
+        text = asyncio.run(self.context([history("s", output)]))
+        shown = text.partition("<output>")[2].partition("</output>")[0]
+        assert json.loads(shown) == output
+
     @pytest.mark.rule("llm.context.4")
     async def test_an_output_is_json_on_one_line(self) -> None:
         output = {"温度": [25, 1.5, None, True], "z": {"a": 'x"\n'}, "b": "é"}
@@ -533,6 +549,23 @@ class TestRendering:
         assert await prompt("{{ unknown | default('none') }}") == "none"
         assert await prompt("{% if unknown is defined %}a{% else %}b{% endif %}") == "b"
 
+    @pytest.mark.rule("llm.render.11")
+    async def test_the_language_is_jinjas(self) -> None:
+        runner = executor(question="x y", conversation=TALK)
+        loop = "{% for r in history %}{{ loop.index }}{{ r.role | upper }}{% endfor %}"
+        assert await prompt(loop, runner, history_length=2) == "1ASSISTANT2USER"
+        assert await prompt("{% set w = question.split() %}{{ w | join('+') }}", runner) == "x+y"
+        assert await prompt("a {%- if question is string %} b{% endif %}{# c #}", runner) == "a b"
+        assert await prompt("{{ [1, 'é'] | tojson }}{% raw %}{{ a }}{% endraw %}") == (
+            '[1, "\\u00e9"]{{ a }}'
+        )
+
+    @pytest.mark.rule("llm.render.11")
+    async def test_without_extensions(self) -> None:
+        for template in ("{% do history.append(1) %}", "{% trans %}a{% endtrans %}"):
+            with pytest.raises(CallError, match="user prompt"):
+                await prompt(template)
+
     @pytest.mark.rule("llm.render.9")
     async def test_a_syntax_error_says_the_line(self) -> None:
         with pytest.raises(CallError, match="line 3"):
@@ -608,6 +641,12 @@ class TestExec:
     async def test_it_streams_text_and_drops_empty_pieces(self) -> None:
         found = await self.run(FakeReasoning([["a", "", None, " b\n", "\n", " "]]))
         assert found == [(CallOutputType.TEXT, text) for text in ("a", " b\n", "\n", " ")]
+
+    @pytest.mark.rule("llm.exec.3", "llm.exec.4")
+    @given(st.lists(st.none() | st.text(max_size=3), max_size=8))
+    def test_the_chunks_are_the_pieces_that_hold_text(self, pieces: list[str | None]) -> None:
+        found = asyncio.run(self.run(FakeReasoning([pieces])))
+        assert found == [(CallOutputType.TEXT, text) for text in pieces if text]
 
     @pytest.mark.rule("llm.exec.4")
     async def test_a_chunk_comes_before_the_next_piece(self) -> None:
