@@ -20,22 +20,34 @@ class PointerError(ValueError):
 
 
 def escape(token: str) -> str:
-    """Return ``token`` as it is written inside a pointer."""
+    """Return ``token`` as it is written inside a pointer.
+
+    Contract: schema.pointer.2.
+    """
     return token.replace("~", "~0").replace("/", "~1")
 
 
 def unescape(token: str) -> str:
-    """Return the token that ``token`` stands for. The inverse of :func:`escape`."""
+    """Return the token that ``token`` stands for. The inverse of :func:`escape`.
+
+    Contract: schema.pointer.2.
+    """
     return token.replace("~1", "/").replace("~0", "~")
 
 
 def join(tokens: Iterable[str | int]) -> str:
-    """Return the pointer made of ``tokens``; no token gives ``""``, the root."""
+    """Return the pointer made of ``tokens``; no token gives ``""``, the root.
+
+    Contract: schema.pointer.1.
+    """
     return "".join(f"/{escape(str(token))}" for token in tokens)
 
 
 def split(pointer: str) -> tuple[str, ...]:
-    """Return the tokens of ``pointer``, unescaped. Raises :class:`PointerError`."""
+    """Return the tokens of ``pointer``, unescaped. Raises :class:`PointerError`.
+
+    Contract: schema.pointer.1, schema.pointer.3.
+    """
     if not pointer:
         return ()
     if not pointer.startswith("/"):
@@ -49,6 +61,8 @@ def array_index(token: str) -> int | None:
     """Return the array index that ``token`` writes, or ``None``: no sign, no leading zero, no ``-``.
 
     An index of more than 18 digits is ``None`` too: no array is that long.
+
+    Contract: schema.pointer.4.
     """
     return int(token) if len(token) <= 18 and _INDEX.fullmatch(token) else None
 

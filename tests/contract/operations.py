@@ -9,7 +9,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
-from corecall import fewshot
+from corecall import fewshot, pointer
 from corecall.callbacks import (
     CallbackInput,
     CallbackOutput,
@@ -80,8 +80,16 @@ def slot_check(inputs: dict[str, Any]) -> Any:
     return SlotProcessor(inputs["schema"]).check_json(inputs["data"])
 
 
+def slot_places(inputs: dict[str, Any]) -> Any:
+    return slot_check(inputs).get("required", [])
+
+
 def slot_convert(inputs: dict[str, Any]) -> Any:
     return SlotProcessor(inputs["schema"]).convert_json(inputs["data"], inputs.get("base"))
+
+
+def slot_convert_names(inputs: dict[str, Any]) -> Any:
+    return list(slot_convert(inputs))
 
 
 def slot_process(inputs: dict[str, Any]) -> Any:
@@ -277,7 +285,11 @@ OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "history.extract": history_extract,
     "schema.override": schema_override,
     "slot.check": slot_check,
+    "slot.places": slot_places,
     "slot.convert": slot_convert,
+    "slot.convert_names": slot_convert_names,
+    "pointer.split": lambda inputs: pointer.split(inputs["pointer"]),
+    "pointer.join": lambda inputs: pointer.join(inputs["tokens"]),
     "slot.process": slot_process,
     "slot.add_null": slot_add_null,
     "slot.merge": slot_merge,

@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901; TRAPS A19). Ids like r162 are reports of real faults."""
+"""JSON Pointers (RFC 6901). Ids like r162 are reports of real faults."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ RFC_DOCUMENT = {
 }
 
 
+@pytest.mark.rule("schema.pointer.1", "schema.pointer.2")
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -47,29 +48,35 @@ def test_examples_of_the_rfc(text: str, value: Any) -> None:
     assert pointer.get(RFC_DOCUMENT, text) == value
 
 
+@pytest.mark.rule("schema.pointer.1")
+@pytest.mark.trap("A19")
 def test_root_and_empty_key_differ() -> None:
-    """A19: the key "" collided with the root."""
+    """The key "" collided with the root."""
     assert pointer.split("") == ()
     assert pointer.split("/") == ("",)
     assert pointer.join(()) == ""
     assert pointer.join(("",)) == "/"
 
 
+@pytest.mark.rule("schema.pointer.2")
 def test_tilde_one_after_escaped_tilde_stays() -> None:
     """``~01`` is ``~1``, not ``/`` (RFC 6901 section 4)."""
     assert pointer.split("/~01") == ("~1",)
     assert pointer.join(("~1",)) == "/~01"
 
 
+@pytest.mark.rule("schema.pointer.1")
 def test_join_takes_indexes() -> None:
     assert pointer.join(("l", 1, "x")) == "/l/1/x"
 
 
+@pytest.mark.rule("schema.pointer.1", "schema.pointer.2")
 @given(st.lists(st.text()))
 def test_split_undoes_join(tokens: list[str]) -> None:
     assert pointer.split(pointer.join(tokens)) == tuple(tokens)
 
 
+@pytest.mark.rule("schema.pointer.3")
 @pytest.mark.parametrize("text", ["a", "a/b", "/a~", "/a~2b", "#/a", " /a"])
 def test_what_is_no_pointer_is_refused(text: str) -> None:
     with pytest.raises(
@@ -78,11 +85,13 @@ def test_what_is_no_pointer_is_refused(text: str) -> None:
         pointer.split(text)
 
 
+@pytest.mark.rule("schema.pointer.4")
 @pytest.mark.parametrize("token", ["0", "1", "10", "999999999999999999"])
 def test_indexes(token: str) -> None:
     assert pointer.array_index(token) == int(token)
 
 
+@pytest.mark.rule("schema.pointer.4")
 @pytest.mark.parametrize(
     "token", ["", "-", "+1", "-1", "00", "01", "1 ", " 1", "1.0", "1e1", "１", "1\n", "9" * 19]
 )
@@ -91,6 +100,7 @@ def test_what_is_no_index(token: str) -> None:
     assert pointer.array_index(token) is None
 
 
+@pytest.mark.rule("schema.pointer.4")
 @pytest.mark.parametrize(
     ("document", "text"),
     [
@@ -109,6 +119,7 @@ def test_nothing_there(document: Any, text: str) -> None:
         pointer.get(document, text)
 
 
+@pytest.mark.rule("schema.pointer.4")
 @pytest.mark.parametrize(
     ("document", "text", "value"),
     [

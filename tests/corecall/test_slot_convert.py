@@ -1,4 +1,4 @@
-"""convert_json, ask_schema and their kin (DESIGN 3.3, 3.4; TRAPS A15, A19, A21, A22).
+"""convert_json, ask_schema and their kin.
 
 Ids like r165 are reports of real faults.
 """
@@ -6,7 +6,9 @@ Ids like r165 are reports of real faults.
 from __future__ import annotations
 
 import copy
+import json
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -38,6 +40,8 @@ LISTS = SlotProcessor(
 
 
 class TestForm:
+    @pytest.mark.rule("schema.convert.1", "schema.convert.2", "schema.convert.3")
+    @pytest.mark.trap("A19", "A22")
     @pytest.mark.parametrize(
         ("data", "expected"),
         [
@@ -48,10 +52,10 @@ class TestForm:
             ({"/a": {"b": 1}, "/a/c": 2}, {"a": {"b": 1, "c": 2}}),
             ({"/a/b": 1, "a": {"c": 2}}, {"a": {"b": 1, "c": 2}}),
             ({"a": {"c": 2}, "/a/b": 1}, {"a": {"c": 2, "b": 1}}),
-            ({"/a~1b": 1, "/m~0n": 2, "/": 3}, {"a/b": 1, "m~n": 2, "": 3}),  # A19
+            ({"/a~1b": 1, "/m~0n": 2, "/": 3}, {"a/b": 1, "m~n": 2, "": 3}),
             ({"": 1, "a/b": 2}, {"": 1, "a/b": 2}),
             ({"": {"a": 1}}, {"": {"a": 1}}),  # "" is a name here, never the root
-            ({"/a": 1, "a": 2}, {"a": 2}),  # A22: in order
+            ({"/a": 1, "a": 2}, {"a": 2}),  # in order
             ({"a": 2, "/a": 1}, {"a": 1}),
             ({"/a": [1], "/a/0": 2}, {"a": [2]}),
             ({"a": {"/b": 1}}, {"a": {"/b": 1}}),  # only the outermost keys are pointers
@@ -61,26 +65,51 @@ class TestForm:
     def test_keys(self, data: dict[str, Any], expected: dict[str, Any]) -> None:
         assert FREE.convert_json(data) == expected
 
+    @pytest.mark.rule("schema.convert.3")
+    @pytest.mark.trap("A22")
     def test_all_pointers_apply(self) -> None:
-        """A22: only the last survived."""
+        """Only the last survived."""
         assert FREE.convert_json({"/a/x": 1, "/a/y": 2, "/b": 3}) == {"a": {"x": 1, "y": 2}, "b": 3}
 
+    @pytest.mark.rule("schema.convert.11")
     def test_order_of_members_is_order_of_keys(self) -> None:
         assert list(FREE.convert_json({"/z": 1, "y": 2, "/x": 3}, {"w": 0})) == ["w", "z", "y", "x"]
 
+    @pytest.mark.rule("schema.convert.11")
+    def test_a_value_that_is_replaced_keeps_its_place(self) -> None:
+        base = {"a": 1, "b": {"x": 1, "y": 2}, "c": 3}
+        made = FREE.convert_json({"/b/x": 9, "c": 4, "/b/z": 0, "/a": 5, "d": 6}, base)
+        assert list(made) == ["a", "b", "c", "d"]
+        assert list(made["b"]) == ["x", "y", "z"]
+
+    @pytest.mark.rule("schema.convert.12")
+    def test_nothing_is_validated(self) -> None:
+        closed = SlotProcessor({"properties": {"a": {"type": "string"}}, "propertyNames": False})
+        data = {"a": 5, "b": None, "c": {"d": [None]}}
+        assert closed.convert_json(data) == data
+        assert closed.convert_json({"/a": None, "/q/r": 1}) == {"a": None, "q": {"r": 1}}
+
 
 class TestBase:
+    @pytest.mark.rule(
+        "schema.convert.3",
+        "schema.convert.4",
+        "schema.convert.5",
+        "schema.convert.6",
+        "schema.convert.7",
+    )
+    @pytest.mark.trap("A15", "A21")
     @pytest.mark.parametrize(
         ("base", "data", "expected"),
         [
-            ({"a": {"x": 1, "y": 2}}, {"a": {"y": 3}}, {"a": {"x": 1, "y": 3}}),  # A15
+            ({"a": {"x": 1, "y": 2}}, {"a": {"y": 3}}, {"a": {"x": 1, "y": 3}}),
             ({"a": {"x": {"y": 1}}}, {"/a/x": {"z": 2}}, {"a": {"x": {"y": 1, "z": 2}}}),
             ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
             ({"a": 1}, {"a": {"b": 1}}, {"a": {"b": 1}}),
             ({"a": {"b": 1}}, {"a": 1}, {"a": 1}),
             ({"a": {"b": 1}}, {"a": {}}, {"a": {"b": 1}}),
             ({"a": {"b": 1}}, {"a": None}, {"a": None}),
-            ({"l": [1, 2]}, {"/l/0": 9}, {"l": [9, 2]}),  # A21: replaces, does not insert
+            ({"l": [1, 2]}, {"/l/0": 9}, {"l": [9, 2]}),  # replaces, does not insert
             ({"l": [1]}, {"/l/1": 2}, {"l": [1, 2]}),
             ({"f": [1]}, {"/f/-": 2}, {"f": [1, 2]}),  # r165
             ({"l": [{"x": 1}]}, {"/l/0": {"y": 2}}, {"l": [{"x": 1, "y": 2}]}),
@@ -92,6 +121,12 @@ class TestBase:
             ({"l": [0]}, {"l": {"01": 1}}, {"l": {"01": 1}}),  # r162
             ({"l": [0]}, {"l": {"0": 1, "x": 2}}, {"l": {"0": 1, "x": 2}}),
             ({"l": [0]}, {"l": {}}, {"l": {}}),
+            ({"l": [0]}, {"l": {"-": 1}}, {"l": {"-": 1}}),
+            ({"l": [0, 0]}, {"/l": {"1": 5}}, {"l": [0, 5]}),
+            ({"l": [[1], 2]}, {"/l/0": {"0": 5}}, {"l": [[5], 2]}),
+            ({"l": [[1]]}, {"/l/0": [5]}, {"l": [[5]]}),
+            ({"l": [1]}, {"/l/-/x": 2, "/l/2/y": 3}, {"l": [1, {"x": 2}, {"y": 3}]}),
+            ({"l": []}, {"/l/0": 1, "/l/-": 2}, {"l": [1, 2]}),
             ({"a": {"0": "x"}}, {"/a/0": "y"}, {"a": {"0": "y"}}),  # r166
             ({"a": {"00": "y"}}, {"/a/00": "z"}, {"a": {"00": "z"}}),  # r162
             ({"a": {"-": 1}}, {"/a/-": 2}, {"a": {"-": 2}}),
@@ -113,16 +148,18 @@ class TestBase:
         assert base == {"a": {"b": [1]}}
         assert data == {"c": {"d": [2]}, "/e": [3], "/f/g": {"h": [4]}}
 
+    @pytest.mark.rule("schema.convert.9", "schema.convert.10")
+    @pytest.mark.trap("A21")
     @pytest.mark.parametrize(
         ("base", "data"),
         [
-            ({"l": [1]}, {"/l/2": 9}),  # A21: past the end
+            ({"l": [1]}, {"/l/2": 9}),  # past the end
             ({"l": [1]}, {"/l/2/x": 9}),
             ({"l": [1]}, {"/l/x": 9}),
             ({"l": [1]}, {"/l/00": 9}),  # r162
             ({"l": [1]}, {"/l/+0": 9}),  # r163
             ({"l": [1]}, {"/l/-1": 9}),
-            ({"l": [1]}, {"/l/0/x": 9}),  # A21: through a scalar
+            ({"l": [1]}, {"/l/0/x": 9}),  # through a scalar
             ({"a": "text"}, {"/a/0": 9}),
             ({"a": None}, {"/a/b": 9}),
             ({"a": 1}, {"/a/b/c/d": 9}),
@@ -142,6 +179,7 @@ class TestBase:
         assert len(caplog.records) == 1
         assert "skipped" in caplog.text
 
+    @pytest.mark.rule("schema.convert.10")
     def test_depth_of_a_pointer_and_its_value_is_the_limit(self) -> None:
         made = FREE.convert_json({"/a" * 99: [9]})
         assert pointer.get(made, "/a" * 99) == [9]
@@ -150,6 +188,7 @@ class TestBase:
 class TestParents:
     """Made as the schema says."""
 
+    @pytest.mark.rule("schema.convert.8")
     @pytest.mark.parametrize(
         ("data", "expected"),
         [
@@ -169,17 +208,32 @@ class TestParents:
     def test_made(self, data: dict[str, Any], expected: dict[str, Any]) -> None:
         assert LISTS.convert_json(data) == expected
 
+    @pytest.mark.rule("schema.convert.9")
     @pytest.mark.parametrize("place", ["/l/1", "/l/x", "/l/0/1", "/l/00", "/ref/x/y"])
     def test_nothing_is_made_for_a_pointer_that_cannot_apply(self, place: str) -> None:
         assert LISTS.convert_json({place: 1}) == {}
 
+    @pytest.mark.rule("schema.convert.8")
     @pytest.mark.parametrize(
         ("own", "is_array"),
         [
             ({}, False),
             ({"items": {}}, True),
+            ({"contains": {}}, True),
             ({"minItems": 1}, True),
+            ({"maxItems": 1}, True),
+            ({"uniqueItems": True}, True),
             ({"items": {}, "properties": {}}, False),
+            ({"items": {}, "patternProperties": {}}, False),
+            ({"items": {}, "additionalProperties": True}, False),
+            ({"items": {}, "required": ["a"]}, False),
+            ({"allOf": [{"items": {}}, {"properties": {}}]}, False),
+            ({"type": "array", "properties": {}}, True),
+            ({"type": ["string", "array"]}, True),
+            ({"if": {"type": "array"}}, False),
+            ({"not": {"type": "array"}}, False),
+            ({"if": {}, "else": {"type": "array"}}, True),
+            ({"allOf": [{"$ref": "#/definitions/list"}]}, True),
             ({"type": "string"}, False),
             ({"type": "object", "items": {}}, False),
             ({"oneOf": [{"type": "string"}, {"type": "array"}]}, True),
@@ -189,11 +243,14 @@ class TestParents:
         ],
     )
     def test_what_says_array(self, own: dict[str, Any], is_array: bool) -> None:
-        made = SlotProcessor({"properties": {"a": own}}).convert_json({"/a/0": 1})
+        definitions = {"list": {"type": "array"}}
+        processor = SlotProcessor({"properties": {"a": own}, "definitions": definitions})
+        made = processor.convert_json({"/a/0": 1})
         assert made == {"a": [1] if is_array else {"0": 1}}
 
 
 class TestAnything:
+    @pytest.mark.rule("schema.convert.3", "schema.convert.4")
     @settings(max_examples=200, deadline=None)
     @given(data=OBJECTS, base=OBJECTS)
     def test_plain_data_stays_and_conversion_repeats(
@@ -204,6 +261,7 @@ class TestAnything:
         assert FREE.convert_json(data, once) == once
         assert FREE.convert_json({}, base) == base
 
+    @pytest.mark.rule("schema.convert.9")
     @settings(max_examples=200, deadline=None)
     @given(
         schema=OBJECT_SCHEMAS,
@@ -224,10 +282,44 @@ class TestAnything:
         SlotProcessor(schema).convert_json(data, base)
         assert (data, base) == before
 
+    @pytest.mark.rule("schema.convert.13")
     @pytest.mark.parametrize("data", [[], "x", None, 1])
     def test_data_is_an_object(self, data: Any) -> None:
         with pytest.raises(DataError, match="expected an object"):
             FREE.convert_json(data)
+
+    @pytest.mark.rule("schema.convert.13")
+    @pytest.mark.parametrize("base", [[1], [], "", "x", 0, False])
+    def test_base_is_an_object_or_left_out(self, base: Any) -> None:
+        with pytest.raises(DataError, match="expected an object"):
+            FREE.convert_json({}, base)
+        assert FREE.convert_json({"a": 1}, None) == {"a": 1}
+
+    @pytest.mark.rule("schema.limit.1")
+    def test_both_nest_at_most_100_deep(self) -> None:
+        value: Any = 0
+        for _ in range(99):
+            value = [value]
+        assert FREE.convert_json({"a": value}, {"b": value}) == {"b": value, "a": value}
+        for data, base in (({"a": [value]}, {}), ({}, {"a": [value]})):
+            with pytest.raises(DataError, match="nested deeper than 100"):
+                FREE.convert_json(data, base)
+
+    @pytest.mark.rule("schema.convert.1", "schema.convert.3", "schema.convert.11")
+    @settings(max_examples=150, deadline=None)
+    @given(data=OBJECTS)
+    def test_leaves_by_pointer_make_the_object(self, data: dict[str, Any]) -> None:
+        """Members, order and all; an array is one leaf."""
+        flat = {pointer.join(tokens): value for tokens, value in leaves((), data) if tokens}
+        assert json.dumps(FREE.convert_json(flat)) == json.dumps(data)
+
+
+def leaves(tokens: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict) and value:
+        for name, child in value.items():
+            yield from leaves((*tokens, name), child)
+    else:
+        yield tokens, value
 
 
 TRIP = {

@@ -1,4 +1,4 @@
-"""add_null_to_basic_types and process_json (DESIGN 3.4; TRAPS A17, A23).
+"""add_null_to_basic_types and process_json.
 
 Ids like r066 are reports of real faults.
 """
@@ -22,6 +22,7 @@ WIDE = {"type": ["string", "null"]}
 
 
 class TestWidening:
+    @pytest.mark.rule("schema.null.2", "schema.null.3")
     @pytest.mark.parametrize(
         ("own", "widened"),
         [
@@ -53,10 +54,10 @@ class TestWidening:
     def test_a_property(self, own: Any, widened: Any) -> None:
         assert widen({"properties": {"a": own}}) == {"properties": {"a": widened}}
 
+    @pytest.mark.rule("schema.null.4")
     @pytest.mark.parametrize(
         ("schema", "widened"),
         [
-            (TEXT, TEXT),  # the root itself stays
             ({"items": TEXT}, {"items": WIDE}),
             ({"items": [TEXT, True]}, {"items": [WIDE, True]}),
             ({"additionalProperties": TEXT}, {"additionalProperties": WIDE}),
@@ -66,37 +67,101 @@ class TestWidening:
                 {"properties": {"a": {"items": {"properties": {"b": TEXT}}}}},
                 {"properties": {"a": {"items": {"properties": {"b": WIDE}}}}},
             ),
-            ({"allOf": [{"properties": {"a": TEXT}}]}, {"allOf": [{"properties": {"a": WIDE}}]}),
-            ({"anyOf": [TEXT, {"items": TEXT}]}, {"anyOf": [TEXT, {"items": WIDE}]}),
             (
-                {"properties": {"a": {"anyOf": [TEXT, {"type": "null"}, {"type": "array"}]}}},
-                {"properties": {"a": {"anyOf": [WIDE, {"type": "null"}, {"type": "array"}]}}},
-            ),
-            (
-                {"properties": {"a": {"allOf": [TEXT, {"enum": ["x"]}]}}},
-                {"properties": {"a": {"allOf": [WIDE, {"enum": ["x", None]}]}}},
-            ),
-            (
-                {"properties": {"a": {"oneOf": [TEXT, {"type": "integer"}]}}},
-                {"properties": {"a": {"oneOf": [TEXT, {"type": "integer"}]}}},
-            ),
-            ({"not": {"properties": {"a": TEXT}}}, {"not": {"properties": {"a": TEXT}}}),
-            ({"oneOf": [{"properties": {"a": TEXT}}]}, {"oneOf": [{"properties": {"a": TEXT}}]}),
-            (
-                {"if": {"items": TEXT}, "then": {"items": TEXT}},
-                {"if": {"items": TEXT}, "then": {"items": TEXT}},
-            ),
-            ({"contains": TEXT, "propertyNames": TEXT}, {"contains": TEXT, "propertyNames": TEXT}),
-            ({"default": {"properties": {"a": TEXT}}}, {"default": {"properties": {"a": TEXT}}}),
-            (
-                {"properties": {"properties": TEXT, "type": TEXT, "enum": TEXT}},
-                {"properties": {"properties": WIDE, "type": WIDE, "enum": WIDE}},
+                {"properties": {"a": {"additionalProperties": {"items": [TEXT]}}}},
+                {"properties": {"a": {"additionalProperties": {"items": [WIDE]}}}},
             ),
         ],
     )
     def test_reach(self, schema: dict[str, Any], widened: dict[str, Any]) -> None:
         assert widen(schema) == widened
 
+    @pytest.mark.rule("schema.null.4")
+    @pytest.mark.parametrize("name", ["not", "if", "oneOf", "properties", "type", "enum", "$ref"])
+    def test_properties_called_like_keywords(self, name: str) -> None:
+        assert widen({"properties": {name: TEXT}}) == {"properties": {name: WIDE}}
+        inner = {"items": {"properties": {name: TEXT}}}
+        assert widen(inner) == {"items": {"properties": {name: WIDE}}}
+
+    @pytest.mark.rule("schema.null.4")
+    @pytest.mark.parametrize("inner", [TEXT, {"properties": {"x": TEXT}}])
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            lambda inner: {"not": inner},
+            lambda inner: {"oneOf": [inner]},
+            lambda inner: {"if": inner, "then": inner, "else": inner},
+            lambda inner: {"contains": inner, "propertyNames": inner},
+            lambda inner: {"items": [{}], "additionalItems": inner},
+            lambda inner: {"dependencies": {"a": inner}},
+            lambda inner: {"default": {"properties": {"a": inner}}},
+            lambda inner: {"x-mine": {"properties": {"a": inner}}},
+        ],
+    )
+    def test_what_is_not_reached(self, schema: Any, inner: dict[str, Any]) -> None:
+        assert widen(schema(inner)) == schema(inner)
+        assert widen({"properties": {"a": schema(inner)}}) == {"properties": {"a": schema(inner)}}
+
+    @pytest.mark.rule("schema.null.5")
+    @pytest.mark.parametrize("keyword", ["anyOf", "allOf"])
+    def test_the_root_and_its_combinations_are_looked_into(self, keyword: str) -> None:
+        assert widen(TEXT) == TEXT
+        schema = {
+            **TEXT,
+            keyword: [TEXT, {"items": TEXT}, {keyword: [{"properties": {"a": TEXT}}]}],
+        }
+        assert widen(schema) == {
+            **TEXT,
+            keyword: [TEXT, {"items": WIDE}, {keyword: [{"properties": {"a": WIDE}}]}],
+        }
+
+    @pytest.mark.rule("schema.null.6")
+    @pytest.mark.parametrize("keyword", ["anyOf", "allOf"])
+    def test_branches_of_a_value(self, keyword: str) -> None:
+        own = {keyword: [TEXT, {"enum": ["x"]}, {"type": "array", "items": TEXT}, True]}
+        wide = {
+            keyword: [WIDE, {"enum": ["x", None]}, {"type": "array", "items": WIDE}, True],
+        }
+        assert widen({"properties": {"a": own}}) == {"properties": {"a": wide}}
+        assert widen({"items": {**TEXT, keyword: [own]}}) == {"items": {**WIDE, keyword: [wide]}}
+        kept = {"properties": {"a": {"oneOf": [TEXT, {"type": "integer"}]}}}
+        assert widen(kept) == kept
+
+    @pytest.mark.rule("schema.null.7")
+    def test_references_in_branches(self) -> None:
+        definitions = {"k": TEXT, "via": {"$ref": "#/definitions/k"}, "o": {"type": "object"}}
+        k, via, o = ({"$ref": f"#/definitions/{name}"} for name in definitions)
+        null = {"type": "null"}
+        schema = {
+            "properties": {
+                "a": {"anyOf": [k, o]},
+                "b": {"anyOf": [via, null]},
+                "c": {"allOf": [k]},
+                "d": via,
+            },
+            "definitions": definitions,
+        }
+        assert widen(schema)["properties"] == {
+            "a": {"anyOf": [{"anyOf": [k, null]}, o]},
+            "b": {"anyOf": [via, null]},
+            "c": {"allOf": [{"anyOf": [k, null]}]},
+            "d": {"anyOf": [via, null]},
+        }
+
+    @pytest.mark.rule("schema.null.8")
+    def test_a_reference_that_holds_what_another_needs(self) -> None:
+        into = {"$ref": "#/properties/a/definitions/x", "definitions": {"x": TEXT}}
+        schema = {"properties": {"a": into, "b": {"$ref": "#/properties/a"}}}
+        widened = widen(schema)
+        assert widened == {
+            "properties": {
+                "a": into,
+                "b": {"anyOf": [{"$ref": "#/properties/a"}, {"type": "null"}]},
+            }
+        }
+        SlotProcessor(widened)
+
+    @pytest.mark.rule("schema.null.5", "schema.null.7")
     def test_through_definitions(self) -> None:
         schema = {
             "properties": {
@@ -124,20 +189,28 @@ class TestWidening:
             "$defs": {"guest": {"type": "object", "properties": {"name": WIDE}}},
         }
 
+    @pytest.mark.rule("schema.null.9")
     @pytest.mark.parametrize("keyword", ["oneOf", "not", "if"])
-    def test_a_definition_that_a_strict_keyword_uses_stays(self, keyword: str) -> None:
+    @pytest.mark.parametrize("reference", ["#/definitions/via", "#via", "urn:via"])
+    def test_a_definition_that_a_strict_keyword_uses_stays(
+        self, keyword: str, reference: str
+    ) -> None:
         """Widened, it would hold more often, and what was valid would not be any more."""
-        user: Any = {"$ref": "#/definitions/via"}
+        user: Any = {"$ref": reference}
         schema = {
             keyword: [user] if keyword == "oneOf" else user,
             "properties": {"a": {"$ref": "#/definitions/d"}},
             "definitions": {
                 "d": {"properties": {"x": TEXT}},
-                "via": {"allOf": [{"$ref": "#/definitions/d"}]},
+                "via": {"$id": "#via", "allOf": [{"$ref": "#/definitions/d"}]},
             },
         }
+        if reference == "urn:via":
+            schema["$id"], schema["definitions"]["via"]["$id"] = "urn:root", "urn:via"
+            schema["definitions"]["via"]["allOf"][0]["$ref"] = "urn:root#/definitions/d"
         assert widen(schema) == schema
 
+    @pytest.mark.rule("schema.null.1")
     @pytest.mark.parametrize(
         "schema",
         [
@@ -154,8 +227,9 @@ class TestWidening:
         with pytest.raises(SchemaError):
             widen(schema)
 
+    @pytest.mark.rule("schema.null.1")
+    @pytest.mark.trap("A17")
     def test_argument_stays_and_shares_nothing(self) -> None:
-        """A17."""
         schema = {"properties": {"a": {"type": ["string"], "enum": ["x"]}}, "required": ["a"]}
         before = copy.deepcopy(schema)
         widened = widen(schema)
@@ -163,6 +237,7 @@ class TestWidening:
         widened["properties"]["a"]["enum"].append("changed")
         assert schema == before
 
+    @pytest.mark.rule("schema.null.1")
     def test_nested_too_deep(self) -> None:
         schema: dict[str, Any] = {}
         for _ in range(5_000):
@@ -170,6 +245,7 @@ class TestWidening:
         with pytest.raises(SchemaError, match="nested deeper"):
             widen(schema)
 
+    @pytest.mark.rule("schema.null.10")
     @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
     @given(schema=SCHEMAS, data=DATA)
     def test_idempotent_and_what_was_valid_stays_valid(
@@ -187,6 +263,7 @@ def process(schema: dict[str, Any], data: Any) -> dict[str, Any]:
 
 
 class TestDroppingNulls:
+    @pytest.mark.rule("schema.process.3")
     @pytest.mark.parametrize(
         ("schema", "data", "expected"),
         [
@@ -204,24 +281,41 @@ class TestDroppingNulls:
             ({"additionalProperties": False}, {"a": None}, {}),
             ({"additionalProperties": TEXT}, {"a": None}, {}),
             ({"patternProperties": {"^a": TEXT}}, {"a": None, "b": None}, {"b": None}),
+            ({"properties": {"a": WIDE}, "patternProperties": {"a": TEXT}}, {"a": None}, {}),
             ({"properties": {"a": False}}, {"a": None}, {}),
             (
                 {"properties": {"a": {"$ref": "#/definitions/x"}}, "definitions": {"x": TEXT}},
                 {"a": None},
                 {},
             ),
-            ({"allOf": [{"properties": {"a": TEXT}}]}, {"a": None}, {}),
             (
                 {"properties": {"g": {"properties": {"n": TEXT, "m": WIDE}}}},
                 {"g": {"n": None, "m": None}},
                 {"g": {"m": None}},
             ),
+            ({"properties": {"a": TEXT}, "required": ["a"]}, {"a": None}, {}),
+            ({"properties": {"a": TEXT}}, {"a": {"b": None}}, {"a": {"b": None}}),
             ({"items": TEXT, "properties": {"l": {"items": TEXT}}}, {"l": [None]}, {"l": [None]}),
             (
                 {"properties": {"l": {"items": {"properties": {"x": TEXT}}}}},
-                {"l": [{"x": None}]},
-                {"l": [{}]},
+                {"l": [{"x": None}, None, {"x": "y", "z": None}]},
+                {"l": [{}, None, {"x": "y", "z": None}]},
             ),
+        ],
+    )
+    def test_members(self, schema: dict[str, Any], data: Any, expected: dict[str, Any]) -> None:
+        self.assert_gives(schema, data, expected)
+
+    def assert_gives(self, schema: dict[str, Any], data: Any, expected: dict[str, Any]) -> None:
+        before = copy.deepcopy(data)
+        assert process(schema, data) == expected
+        assert data == before
+
+    @pytest.mark.rule("schema.process.4")
+    @pytest.mark.parametrize(
+        ("schema", "data", "expected"),
+        [
+            ({"allOf": [{"properties": {"a": TEXT}}]}, {"a": None}, {}),
             (
                 {
                     "properties": {
@@ -247,37 +341,92 @@ class TestDroppingNulls:
                 {"k": 1},
             ),
             (
+                {
+                    "anyOf": [
+                        {"properties": {"a": TEXT}},
+                        {"properties": {"a": WIDE, "k": {"const": 2}}},
+                    ]
+                },
+                {"a": None, "k": 1},
+                {"a": None, "k": 1},
+            ),
+            (
                 {"if": {"required": ["k"]}, "then": {"properties": {"a": TEXT}}},
                 {"k": 1, "a": None},
                 {"k": 1},
             ),
+            (
+                {"if": {"required": ["a"]}, "then": {"properties": {"a": TEXT, "b": TEXT}}},
+                {"b": None, "a": None},  # with its nulls "a" is there
+                {},
+            ),
+            (
+                {"dependencies": {"a": {"properties": {"b": TEXT}}}},
+                {"a": None, "b": None},
+                {"a": None},
+            ),
+            ({"not": {"properties": {"a": TEXT}}}, {"a": None}, {"a": None}),
+            (
+                {
+                    "anyOf": [{"required": ["z"], "properties": {"a": TEXT}}]
+                },  # what lacks is no fault
+                {"a": None},
+                {},
+            ),
         ],
     )
-    def test_members(self, schema: dict[str, Any], data: Any, expected: dict[str, Any]) -> None:
-        before = copy.deepcopy(data)
-        assert process(schema, data) == expected
-        assert data == before
+    def test_which_schemas_hold(
+        self, schema: dict[str, Any], data: Any, expected: dict[str, Any]
+    ) -> None:
+        self.assert_gives(schema, data, expected)
 
+    @pytest.mark.rule("schema.process.1")
     @pytest.mark.parametrize(
         ("text", "expected"),
-        [('{"a": null, "b": 1}', {"b": 1}), ("null", {}), ("  ", {}), ("", {}), (" {} ", {})],
+        [
+            ('{"a": null, "b": 1}', {"b": 1}),
+            ("null", {}),
+            (" null\n", {}),
+            (" \t\r\n", {}),
+            ("\ufeff", {}),
+            ("", {}),
+            (" {} ", {}),
+            ('\ufeff{"b": 12345678901234567890123}', {"b": 12345678901234567890123}),
+        ],
     )
     def test_text(self, text: str, expected: dict[str, Any]) -> None:
         """r076: null and blank text are no arguments."""
         assert process({"properties": {"a": TEXT}}, text) == expected
 
-    @pytest.mark.parametrize("text", ["[]", "5", '"x"', "{", '{"a": NaN}', "[" * 100_000, "x"])
+    @pytest.mark.rule("schema.process.1", "schema.process.2")
+    def test_an_object_or_nothing(self) -> None:
+        """What is no text is taken as it is."""
+        given: Any
+        for given in ({}, None):
+            assert process({"properties": {"a": TEXT}}, given) == {}
+        for given in (5, [], True, 0, False):
+            with pytest.raises(DataError, match="expected an object"):
+                process({}, given)
+
+    @pytest.mark.rule("schema.process.2")
+    @pytest.mark.trap("A23")
+    @pytest.mark.parametrize(
+        "text",
+        ["[]", "5", "0", "false", '"x"', "{", "{}{}", "\u3000", '{"a": NaN}', "[" * 100_000, "x"],
+    )
     def test_text_that_is_no_object(self, text: str) -> None:
-        """A23, r076: refused by name, not wrapped, never a crash."""
+        """r076: refused by name, not wrapped, never a crash."""
         with pytest.raises(DataError):
             process({}, text)
 
+    @pytest.mark.rule("schema.process.3")
     @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
     @given(schema=OBJECT_SCHEMAS, data=OBJECTS)
     def test_valid_data_is_left_alone(self, schema: dict[str, Any], data: dict[str, Any]) -> None:
         if SlotProcessor(schema).is_valid(data):
             assert process(schema, data) == data
 
+    @pytest.mark.rule("schema.process.3", "schema.null.3")
     def test_the_pair(self) -> None:
         """What strict output gives for an optional value comes back as absent."""
         schema = {

@@ -1,4 +1,4 @@
-"""Patterns are ECMA-262 and take bounded time (DESIGN 3.4; TRAPS D20)."""
+"""Patterns are ECMA-262 and take bounded time."""
 
 from __future__ import annotations
 
@@ -80,16 +80,19 @@ NOT_FOUND = [
 ]
 
 
+@pytest.mark.rule("schema.valid.10", "schema.valid.11", "schema.valid.12")
 @pytest.mark.parametrize(("pattern", "text"), FOUND)
 def test_found(pattern: str, text: str) -> None:
     assert Matcher(pattern).matches(text)
 
 
+@pytest.mark.rule("schema.valid.10", "schema.valid.11", "schema.valid.12")
 @pytest.mark.parametrize(("pattern", "text"), NOT_FOUND)
 def test_not_found(pattern: str, text: str) -> None:
     assert not Matcher(pattern).matches(text)
 
 
+@pytest.mark.rule("schema.valid.13")
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -102,26 +105,29 @@ def test_what_ecma_262_does_not_have_is_refused(pattern: str) -> None:
         Matcher(pattern)
 
 
+@pytest.mark.rule("schema.limit.5")
 @pytest.mark.parametrize("pattern", ["(a+)+$", "^(([a-z])+.)+[A-Z]$", r"^\w+\s?$", r"(\d+)+x"])
 def test_ordinary_patterns_run_in_linear_time(pattern: str) -> None:
-    """D20."""
     assert Matcher(pattern).linear
     assert not Matcher(pattern).matches("a" * 50_000 + "!")
 
 
+@pytest.mark.rule("schema.limit.5")
 @pytest.mark.parametrize("pattern", [r"(a+)+\1$", "(a|a)*(?=b)c", r"(?=.*a)(?=.*b)(a*)*c"])
 def test_backtracking_is_given_up(pattern: str) -> None:
-    """D20: bounded, and then not found."""
+    """Bounded, and then not found."""
     assert not Matcher(pattern).linear
     assert not Matcher(pattern).matches("a" * 50_000 + "!")
 
 
+@pytest.mark.rule("schema.limit.5", "schema.valid.11")
 def test_word_edges_cost_ascii_text_no_backtracking() -> None:
     """Searching 200,000 characters needs more steps back than a lookaround pattern gets."""
     text = "xyz " * 50_000 + "ab"
     assert Matcher(r"\bab\b").matches(text)
 
 
+@pytest.mark.rule("schema.valid.23")
 def test_lone_surrogates_match_themselves() -> None:
     assert Matcher("^[\\ud800-\\udbff]$").matches("\ud811")
     assert Matcher("^\udc00$").matches("\udc00")

@@ -4,6 +4,9 @@ The engine is ``jsonschema-rs``: it agrees with the Draft 7 suite, is exact on d
 integers, and accepts a small object in under a microsecond. It is given a rewritten copy of the
 schema: references as plain local pointers, patterns as :mod:`corecall.slot.patterns` writes them.
 Compiled schemas are kept, so that a schema seen before costs one hash.
+
+Contract: schema.valid.3, schema.valid.6, schema.valid.7, schema.valid.8, schema.valid.9,
+schema.engine.1, schema.engine.5, schema.engine.6, schema.engine.14.
 """
 
 from __future__ import annotations
@@ -79,6 +82,8 @@ class Compiled:
 
         That is for schemas whose paths multiply, for lone surrogates, and for what backtracking patterns do
         not accept or would take long for; :class:`corecall.slot.evaluate.Evaluator` takes them all.
+
+        Contract: schema.limit.5, schema.limit.6, schema.engine.18.
         """
         if self.engine is None or (self.backtracks and longest > NORMAL_LENGTH):
             return None
@@ -113,7 +118,10 @@ class Compiled:
             return found
 
     def member_schemas(self, node: dict[str, Any], name: str) -> list[Schema]:
-        """Return the subschemas of ``node`` that hold for its member ``name``."""
+        """Return the subschemas of ``node`` that hold for its member ``name``.
+
+        Contract: schema.check.8.
+        """
         found: list[Schema] = []
         if "properties" in node and name in node["properties"]:
             found.append(node["properties"][name])
@@ -126,7 +134,10 @@ class Compiled:
         return found
 
     def is_never(self, schema: Schema) -> bool:
-        """Say whether ``schema`` is ``false`` or ``{"not": {}}``: itself, by reference or ``allOf``."""
+        """Say whether ``schema`` is ``false`` or ``{"not": {}}``: itself, by reference or ``allOf``.
+
+        Contract: schema.check.12.
+        """
         if schema is True:
             return False
         seen: set[int] = set()
@@ -159,7 +170,11 @@ class Compiled:
             raise SchemaError(join(error.instance_path), error.message) from error
 
     def _rewritten(self, value: Any) -> Any:
-        """Return the engine's copy of ``value``: see the module's docstring."""
+        """Return the engine's copy of ``value``: see the module's docstring.
+
+        Contract: schema.valid.4, schema.engine.13, schema.engine.15, schema.engine.16,
+        schema.engine.17.
+        """
         if isinstance(value, list):
             return [self._rewritten(child) for child in value]
         if not isinstance(value, dict):
@@ -208,6 +223,8 @@ def compile_schema(schema: Any) -> Compiled:
 
     Equal means equal as JSON text: key order counts, and ``1``, ``1.0`` and ``true`` differ. The
     caller's object is copied, never kept. Raises :class:`SchemaError`.
+
+    Contract: schema.valid.2, schema.check.21.
     """
     if not isinstance(schema, dict):
         raise SchemaError("", f"a schema is an object, not a {type(schema).__name__}")

@@ -28,12 +28,15 @@ class _Inapplicable(Exception):
 
 
 def convert(compiled: Compiled, data: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
-    """Apply the members of ``data``, in order, to a copy of ``base`` (DESIGN 3.4).
+    """Apply the members of ``data``, in order, to a copy of ``base``.
 
     A key that starts with ``/`` is a pointer; every other key, ``""`` too, is the name of a member.
     Objects merge deep; arrays and scalars replace. An object whose keys are all array indexes is
     applied to the elements of an array that is there. A pointer that cannot apply is skipped with a
     warning. Both arguments are plain JSON within the limits, and are not changed.
+
+    Contract: schema.convert.1, schema.convert.2, schema.convert.3, schema.convert.11,
+    schema.convert.12.
     """
     result: dict[str, Any] = copy_json(base)
     for key, value in data.items():
@@ -48,7 +51,10 @@ def convert(compiled: Compiled, data: dict[str, Any], base: dict[str, Any]) -> d
 
 
 def _merged(old: Any, new: Any) -> Any:
-    """Return ``new`` laid over ``old``, which is changed in place where both are containers."""
+    """Return ``new`` laid over ``old``, which is changed in place where both are containers.
+
+    Contract: schema.convert.4, schema.convert.7.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         for name, child in new.items():
             old[name] = _merged(old.get(name), child)
@@ -72,7 +78,10 @@ def _put(array: list[Any], place: int, value: Any) -> None:
 
 
 def _apply(compiled: Compiled, root: dict[str, Any], tokens: tuple[str, ...], value: Any) -> None:
-    """Put ``value`` at ``tokens``; what cannot be put changes nothing."""
+    """Put ``value`` at ``tokens``; what cannot be put changes nothing.
+
+    Contract: schema.convert.5, schema.convert.6, schema.convert.9, schema.convert.10.
+    """
     if len(tokens) + depth(value) > MAX_DEPTH:
         raise _Inapplicable(f"nested deeper than {MAX_DEPTH}")
     container: Any = root
@@ -111,7 +120,10 @@ def _made(compiled: Compiled, tokens: tuple[str, ...], used: int, value: Any) ->
 
 
 def _is_array(compiled: Compiled, tokens: tuple[str, ...]) -> bool:
-    """Say whether the schema wants an array at ``tokens``; an object when it does not say."""
+    """Say whether the schema wants an array at ``tokens``; an object when it does not say.
+
+    Contract: schema.convert.8.
+    """
     schemas: list[Schema] = [compiled.root]
     for token in tokens:
         schemas = list(_below(compiled, schemas, token))

@@ -40,6 +40,8 @@ class Evaluator:
     one branch at least.
     With ``branches`` the subschemas that apply include the branches of ``anyOf`` and ``oneOf`` that
     hold, or else the only one that is made for the value's type.
+
+    Contract: schema.limit.6.
     """
 
     def __init__(
@@ -104,7 +106,10 @@ class Evaluator:
         return True
 
     def combined_fault(self, node: dict[str, Any], value: Any) -> str | None:
-        """Return the keyword of ``node`` that combines subschemas and fails here, if one does."""
+        """Return the keyword of ``node`` that combines subschemas and fails here, if one does.
+
+        Contract: schema.check.5.
+        """
         if _COMBINING.isdisjoint(node):
             return None
         steps = self._judge_combined(node, value)
@@ -159,7 +164,10 @@ class Evaluator:
     # -- one node, one value -------------------------------------------------------------------
 
     def leaf_fault(self, node: dict[str, Any], value: Any) -> str | None:
-        """Return the first keyword of ``node`` that fails by looking at ``value`` alone."""
+        """Return the first keyword of ``node`` that fails by looking at ``value`` alone.
+
+        Contract: schema.check.4.
+        """
         if "type" in node and not has_type(value, node["type"]):
             return "type"
         if isinstance(value, str) and "pattern" in node:
@@ -194,6 +202,8 @@ class Evaluator:
 
         References followed, ``allOf``, ``then``, ``else`` and dependent schemas unfolded, in
         document order, each once, ``True`` left out.
+
+        Contract: schema.check.3.
         """
         if len(schemas) == 1:  # nearly always, and then there is mostly nothing to unfold
             only = schemas[0]
@@ -258,7 +268,10 @@ class Evaluator:
 
 
 def required(node: dict[str, Any], value: dict[str, Any]) -> Iterator[str]:
-    """Yield the names that ``node`` itself requires of ``value``, dependent ones included."""
+    """Yield the names that ``node`` itself requires of ``value``, dependent ones included.
+
+    Contract: schema.check.7.
+    """
     yield from node.get("required", ())
     if "dependencies" in node:
         for name, dependency in node["dependencies"].items():
@@ -267,7 +280,10 @@ def required(node: dict[str, Any], value: dict[str, Any]) -> Iterator[str]:
 
 
 def item_schema(node: dict[str, Any], place: int) -> Schema | None:
-    """Return the subschema of ``node`` that holds for the item at ``place``."""
+    """Return the subschema of ``node`` that holds for the item at ``place``.
+
+    Contract: schema.check.9.
+    """
     items = node.get("items")
     if not isinstance(items, list):
         return items
@@ -275,7 +291,10 @@ def item_schema(node: dict[str, Any], place: int) -> Schema | None:
 
 
 def has_type(value: Any, types: str | list[str]) -> bool:
-    """Say whether ``value`` is of one of the JSON Schema ``types``; 1.0 is an integer, true is not."""
+    """Say whether ``value`` is of one of the JSON Schema ``types``; 1.0 is an integer, true is not.
+
+    Contract: schema.valid.5.
+    """
     for name in (types,) if isinstance(types, str) else types:
         if name == "integer":
             if isinstance(value, bool):

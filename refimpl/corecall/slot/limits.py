@@ -1,6 +1,8 @@
 """What the slot code accepts as JSON at all, and the two errors that say otherwise.
 
 Everything is measured without recursion, before anything recursive looks at it.
+
+Contract: schema.limit.1, schema.limit.3, schema.limit.4, schema.engine.11.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any
 from corecall.pointer import escape
 
 MAX_DEPTH = 100
-"""Deepest nesting of data, and deepest nesting of subschemas (DESIGN 3.4)."""
+"""Deepest nesting of data, and deepest nesting of subschemas."""
 
 MAX_SCHEMA_JSON_DEPTH = 250
 """Deepest nesting of a schema's JSON: two levels for each of 100 subschemas, and some values."""
@@ -46,6 +48,8 @@ def plain_data(data: Any) -> tuple[Any, int]:
     Data that is plain already comes back as the same object. Tuples become arrays, and subclasses
     of ``dict``, ``list``, ``str``, ``int`` and ``float`` (enum members too) their base type, in a
     copy. Raises :class:`DataError`.
+
+    Contract: schema.valid.14, schema.limit.1, schema.engine.19.
     """
     longest = _longest_string(data, MAX_DEPTH)
     if longest is not None:
@@ -55,7 +59,10 @@ def plain_data(data: Any) -> tuple[Any, int]:
 
 
 def plain_schema(schema: Any) -> Any:
-    """Return ``schema`` as plain JSON values, itself when it is already. Raises :class:`SchemaError`."""
+    """Return ``schema`` as plain JSON values, itself when it is already. Raises :class:`SchemaError`.
+
+    Contract: schema.valid.14, schema.limit.3.
+    """
     if _longest_string(schema, MAX_SCHEMA_JSON_DEPTH) is not None:
         return schema
     return _plain_copy(schema, MAX_SCHEMA_JSON_DEPTH, SchemaError)

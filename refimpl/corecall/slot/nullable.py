@@ -29,6 +29,8 @@ def add_null(compiled: Compiled) -> dict[str, Any]:
     only scalars counts as basic without a ``type`` too. A ``$ref`` to something basic becomes
     ``anyOf`` of it and null. ``oneOf``, ``not`` and ``if``, and definitions that such a keyword uses,
     stay as they are: widened, they would make valid data invalid.
+
+    Contract: schema.null.1, schema.null.4, schema.null.5, schema.null.10.
     """
     widened: dict[str, Any] = _Widening(compiled).inside(compiled.root)
     return widened
@@ -74,7 +76,10 @@ class _Widening:
         return copied
 
     def _admitting(self, schema: Schema) -> Any:
-        """Return a copy of ``schema`` that admits null, if it is basic, with its inside widened."""
+        """Return a copy of ``schema`` that admits null, if it is basic, with its inside widened.
+
+        Contract: schema.null.6, schema.null.7.
+        """
         if isinstance(schema, bool) or id(schema) in self._frozen:
             return copy_json(schema)
         if "$ref" in schema:
@@ -99,6 +104,7 @@ class _Widening:
 
 
 def _is_basic(schema: dict[str, Any]) -> bool:
+    """Say whether ``schema`` is of basic type. Contract: schema.null.2."""
     declared = schema.get("type")
     if declared is not None:
         return not _BASIC.isdisjoint([declared] if isinstance(declared, str) else declared)
@@ -107,6 +113,7 @@ def _is_basic(schema: dict[str, Any]) -> bool:
 
 
 def _add_null_here(schema: dict[str, Any]) -> None:
+    """Let ``schema``, which is basic, admit null. Contract: schema.null.3."""
     declared = schema.get("type")
     if isinstance(declared, str):
         schema["type"] = [declared, "null"]
@@ -121,7 +128,10 @@ def _add_null_here(schema: dict[str, Any]) -> None:
 
 
 def _frozen(compiled: Compiled) -> frozenset[int]:
-    """Return the ids of the subschemas that ``oneOf``, ``not`` or ``if`` use, by ``$ref`` too."""
+    """Return the ids of the subschemas that ``oneOf``, ``not`` or ``if`` use, by ``$ref`` too.
+
+    Contract: schema.null.9.
+    """
     stack: list[Schema] = [
         child
         for node in compiled.index.nodes
@@ -142,7 +152,10 @@ def _frozen(compiled: Compiled) -> frozenset[int]:
 
 
 def _holders(compiled: Compiled) -> frozenset[int]:
-    """Return the ids of the subschemas with a ``$ref`` whose siblings another ``$ref`` leads into."""
+    """Return the ids of the subschemas with a ``$ref`` whose siblings another ``$ref`` leads into.
+
+    Contract: schema.null.8.
+    """
     pointers = {target.pointer for target in compiled.index.targets.values() if target.pointer}
     above = {place[:end] for place in pointers for end in range(len(place)) if place[end] == "/"}
     return frozenset(
@@ -151,7 +164,10 @@ def _holders(compiled: Compiled) -> frozenset[int]:
 
 
 def drop_nulls(compiled: Compiled, data: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of ``data`` without the members that are null where the schema admits no null."""
+    """Return a copy of ``data`` without the members that are null where the schema admits no null.
+
+    Contract: schema.process.3.
+    """
     copied: dict[str, Any] = copy_json(data)
     evaluator = Evaluator(compiled, partial=True, branches=True)
     stack: list[tuple[tuple[Schema, ...], Any]] = [((compiled.root,), copied)]
@@ -173,6 +189,7 @@ def drop_nulls(compiled: Compiled, data: dict[str, Any]) -> dict[str, Any]:
 def _admits_null(
     evaluator: Evaluator, nodes: list[dict[str, Any]], name: str, value: dict[str, Any]
 ) -> bool:
+    """Say whether the member ``name`` may be null. Contract: schema.process.4."""
     if not all(evaluator.holds(schema, None) for schema in member_schemas(evaluator, nodes, name)):
         return False
     for node in nodes:

@@ -6,6 +6,8 @@ how it reads ``\\w``, ``\\d``, ``\\s``, ``\\b`` and ``.`` (measured: ``x(?=\\w)`
 character), and so that the older, web form of ECMA-262 works too: ``\\-``, a bare ``{``, ``[\\d-x]``.
 Two corners are not ECMA-262's: a quantifier on a lookahead is refused, and a backreference to a group
 that took no part in the match fails instead of matching nothing.
+
+Contract: schema.valid.10, schema.valid.11, schema.valid.12, schema.engine.2, schema.engine.3.
 """
 
 from __future__ import annotations
@@ -45,7 +47,10 @@ _NO_EDGE = rf"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))"
 
 
 class PatternError(ValueError):
-    """The text is no regular expression of ECMA-262, or one too large to compile."""
+    """The text is no regular expression of ECMA-262, or one too large to compile.
+
+    Contract: schema.valid.13, schema.engine.4.
+    """
 
 
 def map_surrogates(text: str) -> str:
@@ -53,6 +58,8 @@ def map_surrogates(text: str) -> str:
 
     The engine takes Unicode text only. Length and equality stay what they were, as long as the
     text does not use the last 2,048 characters of plane 16 itself.
+
+    Contract: schema.valid.23, schema.engine.7.
     """
     return _SURROGATE.sub(lambda found: chr(ord(found[0]) - 0xD800 + 0x10F700), text)
 
@@ -81,6 +88,8 @@ class Matcher:
 
         A backtracking pattern that reaches its limit counts as not found: time is bounded, and an
         undecided text is not accepted.
+
+        Contract: schema.limit.5, schema.engine.18.
         """
         source, linear = self._ascii if text.isascii() else (self.source, self.linear)
         limit = BACKTRACK_LIMIT if linear else _limit(len(text))

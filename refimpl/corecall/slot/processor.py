@@ -1,4 +1,4 @@
-"""SlotProcessor: everything the filler asks about one JSON Schema (seed Slot, DESIGN 3.3 and 3.4).
+"""SlotProcessor: everything the filler asks about one JSON Schema.
 
 Draft 7. ``format`` is not asserted, patterns are ECMA-262, ``multipleOf`` is exact on decimals, NaN
 and Infinity are not JSON. Arguments are never changed, and results share nothing with them.
@@ -30,6 +30,8 @@ class SlotProcessor:
 
     Making one for a schema seen before is cheap; compiled schemas are shared between them. Every
     method raises :class:`DataError` for data that is not JSON, or nested deeper than 100.
+
+    Contract: schema.valid.1, schema.limit.1.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
@@ -38,6 +40,8 @@ class SlotProcessor:
         Raises :class:`SchemaError`, a ``ValueError`` with the pointer of the fault, when it is no
         valid Draft 7 schema, nests deeper than 100, defines a subschema by itself, or refers to
         something outside (nothing is ever fetched) or to nothing.
+
+        Contract: schema.valid.2, schema.valid.22, schema.check.21.
         """
         self._compiled = compile_schema(schema)
 
@@ -55,6 +59,8 @@ class SlotProcessor:
         That is ``{"type": "object", "properties": {pointer: schema}, "required": [pointer, …]}``:
         every place that is wrong or missing, in document order, none beneath another, with the
         schema that holds there. It is a valid schema and needs nothing beside it.
+
+        Contract: schema.check.1, schema.check.2.
         """
         plain, longest = plain_data(data)
         verdict = self._compiled.fast_verdict(plain, longest)
@@ -76,6 +82,8 @@ class SlotProcessor:
         ``-``, and an index equal to the length, append. An object whose keys are all indexes is
         applied to the elements of an array that is there. Pointers that cannot apply are skipped
         with a warning in the log. Unknown keys and nulls are kept: this is about form only.
+
+        Contract: schema.convert.1, schema.convert.13.
         """
         return convert(self._compiled, _object(data), _object({} if base is None else base))
 
@@ -124,6 +132,8 @@ class SlotProcessor:
         """Return a copy of ``schema`` in which values of basic type may also be null.
 
         Idempotent, and what was valid stays valid. See :mod:`corecall.slot.nullable`.
+
+        Contract: schema.null.1, schema.null.10.
         """
         return add_null(compile_schema(schema))
 
@@ -131,6 +141,8 @@ class SlotProcessor:
         """Return a strict-mode reply without the members that are null where the schema has no null.
 
         Blank text and ``null`` are ``{}``. Raises :class:`DataError` for text that is no JSON object.
+
+        Contract: schema.process.1, schema.process.2.
         """
         value: Any = text_or_object
         if isinstance(value, str):

@@ -3,6 +3,9 @@
 One walk over the schema positions (so an ``enum`` that holds ``{"$ref": …}`` stays data) records every
 subschema with its pointer, follows ``$id`` and resolves ``$ref``. Nothing is ever fetched: a
 reference must end inside the schema, or in the Draft 7 metaschema.
+
+Contract: schema.valid.16, schema.valid.17, schema.valid.18, schema.valid.19, schema.engine.8,
+schema.engine.9.
 """
 
 from __future__ import annotations
@@ -111,6 +114,7 @@ class _Indexer:
         return index
 
     def _walk(self, start: dict[str, Any], pointer: str | None, base: str, level: int) -> None:
+        """Index ``start`` and all beneath it. Contract: schema.limit.2, schema.valid.18."""
         index = self._index
         stack: list[tuple[dict[str, Any], str | None, str, int]] = [(start, pointer, base, level)]
         while stack:
@@ -136,7 +140,10 @@ class _Indexer:
                 self._note_patterns(node, pointer)
 
     def _register(self, node: dict[str, Any], pointer: str | None, base: str) -> str:
-        """Note the node's ``$ref`` or ``$id``; return the base URI that holds inside it."""
+        """Note the node's ``$ref`` or ``$id``; return the base URI that holds inside it.
+
+        Contract: schema.valid.15, schema.valid.20.
+        """
         if not UNREAD.isdisjoint(node):
             self._index.has_unread = True
         if isinstance(node.get("$ref"), str):

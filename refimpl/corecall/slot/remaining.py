@@ -1,7 +1,9 @@
 """The remaining schema: what is still wrong or missing, keyed by JSON Pointer, standing alone.
 
 ``{"type": "object", "properties": {pointer: schema}, "required": [pointer, …]}``, with its own
-``definitions`` when a schema in it refers to something (DESIGN 3.4).
+``definitions`` when a schema in it refers to something.
+
+Contract: schema.check.17.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ def remaining_schema(
 
     ``()`` as schemas gives ``{}``, several give an ``allOf``, one that is never valid gives
     :data:`FORBIDDEN`. The result shares nothing with the compiled schema.
+
+    Contract: schema.check.2, schema.check.20.
     """
     writer = _Writer(compiled)
     properties = {join(tokens): writer.combined(schemas) for tokens, schemas in places}
@@ -51,6 +55,7 @@ class _Writer:
         self._waiting: list[Target] = []
 
     def combined(self, schemas: tuple[Schema, ...]) -> dict[str, Any]:
+        """Return the one schema for a place. Contract: schema.check.11, schema.check.12."""
         if any(self._compiled.is_never(schema) for schema in schemas):
             return {"not": {}}
         written: list[dict[str, Any]] = [
@@ -70,6 +75,7 @@ class _Writer:
         return found
 
     def _copy(self, value: Any) -> Any:
+        """Return a copy that means the same elsewhere. Contract: schema.check.19."""
         if isinstance(value, list):
             return [self._copy(child) for child in value]
         if not isinstance(value, dict):
@@ -88,7 +94,10 @@ class _Writer:
         return local_reference(f"/definitions/{escape(self._name(target))}")
 
     def _name(self, target: Target) -> str:
-        """Return the name of ``target`` among the definitions: its own, made unique."""
+        """Return the name of ``target`` among the definitions: its own, made unique.
+
+        Contract: schema.check.18.
+        """
         pointer = target.pointer or ""
         if pointer not in self._names:
             name = map_surrogates(unescape(pointer.rpartition("/")[2])) or "root"

@@ -19,7 +19,10 @@ _ANY_SCHEMA = {"type": ["object", "boolean"]}
 
 
 def check_shape(index: Index) -> None:
-    """Raise :class:`SchemaError` for the first subschema, in document order, that is malformed."""
+    """Raise :class:`SchemaError` for the first subschema, in document order, that is malformed.
+
+    Contract: schema.valid.19, schema.valid.22, schema.engine.12.
+    """
     for node in index.nodes:
         pointer = index.pointers[id(node)]
         if pointer is None:  # the metaschema's own

@@ -2,6 +2,8 @@
 
 Places come in document order: members in the order of ``properties``, then further members as the
 data has them, then further required names; a place before what is beneath it.
+
+Contract: schema.check.14, schema.check.15, schema.check.16, schema.limit.7.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ def violations(evaluator: Evaluator, data: Any, *, deep: bool = False) -> Iterat
 
     A place with a fault of its own hides what is beneath it, unless ``deep``; a deep walk also
     reports undeclared members.
+
+    Contract: schema.check.6, schema.check.13.
     """
     is_never = evaluator.compiled.is_never
     stack: list[Violation | _Place] = [_Place((), (evaluator.compiled.root,), data)]
@@ -114,7 +118,10 @@ class _Place:
 
 
 def fault(evaluator: Evaluator, nodes: list[dict[str, Any]], value: Any) -> str:
-    """Return why ``value`` itself, not a part of it, breaks one of ``nodes``; ``""`` if it does not."""
+    """Return why ``value`` itself, not a part of it, breaks one of ``nodes``; ``""`` if it does not.
+
+    Contract: schema.check.4, schema.check.5.
+    """
     for node in nodes:
         keyword = evaluator.leaf_fault(node, value) or evaluator.combined_fault(node, value)
         if keyword == "type":
@@ -232,7 +239,10 @@ def _items(nodes: list[dict[str, Any]], place: _Place) -> Iterator[_Place]:
 
 
 def _surplus(evaluator: Evaluator, node: dict[str, Any], value: list[Any]) -> str | None:
-    """Return the keyword that forbids an item: a matter of count, so of the array."""
+    """Return the keyword that forbids an item: a matter of count, so of the array.
+
+    Contract: schema.check.10.
+    """
     items = node.get("items")
     if isinstance(items, list):
         for schema in items[: len(value)]:
