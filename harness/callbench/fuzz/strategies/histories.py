@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -47,6 +48,7 @@ def spellings(identity: UUID) -> SearchStrategy[UUID | str]:
     return st.sampled_from([identity, text, text.upper(), mixed])
 
 
+@cache
 def step_ids() -> SearchStrategy[UUID | str]:
     """Draw step ids: UUIDs in every spelling, plain names, names that only look like UUIDs.
 
@@ -62,6 +64,7 @@ def step_ids() -> SearchStrategy[UUID | str]:
     return st.one_of(names(), st.sampled_from(["step1", "weather", "步骤一"]), uuids, look_alikes)
 
 
+@cache
 def records() -> SearchStrategy[dict[str, Any]]:
     """Draw one ``ExecutorHistory`` as a dict; name and description may be absent.
 
@@ -77,6 +80,7 @@ def records() -> SearchStrategy[dict[str, Any]]:
     )
 
 
+@cache
 def histories(max_size: int = 4) -> SearchStrategy[list[dict[str, Any]]]:
     """Draw histories: up to ``max_size`` :func:`records`, oldest first.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import DrawFn
 
-from callbench.fuzz.strategies.reading import Reader, item_schemas, matches, member_schemas
+from callbench.fuzz.strategies.reading import (
+    Reader,
+    compiled,
+    item_schemas,
+    matches,
+    member_schemas,
+)
 from callbench.fuzz.strategies.schemas import Schema
 from callbench.fuzz.strategies.values import names, scalars, texts
 
@@ -266,12 +271,11 @@ def _range(nodes: list[dict[str, Any]], step: Fraction) -> tuple[int, int]:
 
 def _matching(pattern: str) -> st.SearchStrategy[str]:
     """Draw texts in which ``pattern`` is found; any text, when Python does not read it."""
-    try:
-        compiled = re.compile(pattern, re.ASCII)
-    except re.error:
+    found = compiled(pattern)
+    if found is None:
         return texts()
     try:
-        return st.from_regex(compiled, alphabet=_alphabet(pattern))
+        return st.from_regex(found, alphabet=_alphabet(pattern))
     except InvalidArgument:
         return texts()
 

@@ -80,12 +80,20 @@ def _anchors(root: Any) -> dict[str, Any]:
     return found
 
 
+def compiled(pattern: str) -> re.Pattern[str] | None:
+    """Return ``pattern`` for Python: ``$`` is the very end there too. ``None``: it cannot be read."""
+    pieces = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|.", pattern, re.DOTALL)
+    written = "".join(r"\Z" if piece == "$" else piece for piece in pieces)
+    try:
+        return re.compile(written, re.ASCII)
+    except re.error:
+        return None
+
+
 def matches(pattern: str, name: str) -> bool:
     """Say whether ``pattern`` is found in ``name``; no, when it is nothing Python reads."""
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
+    found = compiled(pattern)
+    return found is not None and found.search(name) is not None
 
 
 def member_schemas(nodes: list[dict[str, Any]], name: str) -> list[Schema]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -44,6 +45,7 @@ _FENCES = (
 )
 
 
+@cache
 def thoughts() -> SearchStrategy[str]:
     """Draw what a model thinks before it answers, without the closing tag.
 

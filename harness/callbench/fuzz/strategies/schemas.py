@@ -7,6 +7,7 @@ itself alone: a definition's references that judge the same value lead to later 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
@@ -111,6 +112,7 @@ KEYWORDS = frozenset(
 """Every keyword that :func:`schemas` may draw; ``x-unknown`` stands for those nobody knows."""
 
 
+@cache
 def schemas() -> SearchStrategy[dict[str, Any]]:
     """Draw whole schemas, any root, as objects (never ``True`` or ``False`` at the root).
 
@@ -124,6 +126,7 @@ def schemas() -> SearchStrategy[dict[str, Any]]:
     return st.composite(_document)(root=lambda writer: writer.node(_DEPTH))
 
 
+@cache
 def object_schemas() -> SearchStrategy[dict[str, Any]]:
     """Draw schemas as tools have them: ``{"type": "object", "properties": …, …}`` at the root.
 
@@ -147,7 +150,7 @@ def _document(draw: DrawFn, root: Callable[[_Writer], dict[str, Any]]) -> dict[s
     for place, name in enumerate(defined):
         writer = _Writer(draw, references[place + 1 :], below)
         definitions[name] = writer.node(_DEPTH - 1) if draw(st.booleans()) else writer.leaf()
-        if "$ref" not in definitions[name] and _rarely(draw, 5):
+        if holder == "definitions" and "$ref" not in definitions[name] and _rarely(draw, 5):
             definitions[name]["$id"] = f"#anchor{place}"  # later schemas may call it by that
             references[place] = f"#anchor{place}"
     schema = root(_Writer(draw, references, [*references, "#"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -65,6 +66,7 @@ _ODD_INTEGERS = (2**31, 2**53, 2**53 + 1, -(2**63), 2**64, 10**21)
 _ODD_FLOATS = (0.0, -0.0, 1.0, 0.1, 0.3, 1.5, 2.5, -1.0, 1e21, 1e-7, 5e-324, 1.7976931348623157e308)
 
 
+@cache  # made once: building and checking a strategy costs more than a draw
 def names() -> SearchStrategy[str]:
     """Draw names of members: often ``a``, ``b`` or ``c`` so that draws meet, else odd ones.
 
@@ -77,6 +79,7 @@ def names() -> SearchStrategy[str]:
     return st.one_of(st.sampled_from(_PLAIN_NAMES), st.sampled_from(_ODD_NAMES))
 
 
+@cache
 def texts() -> SearchStrategy[str]:
     """Draw texts without lone surrogates: odd ones, short ones, any.
 
@@ -92,6 +95,7 @@ def texts() -> SearchStrategy[str]:
     )
 
 
+@cache
 def scalars() -> SearchStrategy[Any]:
     """Draw ``None``, booleans, numbers and texts; every falsy one is common.
 
@@ -109,6 +113,7 @@ def scalars() -> SearchStrategy[Any]:
     )
 
 
+@cache
 def json_values(max_leaves: int = 8) -> SearchStrategy[Any]:
     """Draw any JSON value, of about ``max_leaves`` scalars at most.
 
@@ -127,6 +132,7 @@ def json_values(max_leaves: int = 8) -> SearchStrategy[Any]:
     )
 
 
+@cache
 def json_objects(max_leaves: int = 8) -> SearchStrategy[dict[str, Any]]:
     """Draw JSON objects, the empty one too, of up to four members.
 
