@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from .contract import AREAS, RULE_ID, Rule, docstring_ids, marked, rules, table
-from .operations import check_example
+from .operations import OPERATIONS, check_example
 
 RULES = rules()
 IDS = [rule.id for rule in RULES]
@@ -58,6 +58,12 @@ def test_a_rule_has_source_behavior_and_example(rule: Rule) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_of_the_contract_is_true(example: dict[str, object]) -> None:
     check_example(example)
+
+
+def test_every_operation_is_described_and_used() -> None:
+    described = [row[0].strip("`") for row in table("Operations of the examples")]
+    assert sorted(described) == sorted(OPERATIONS)
+    assert {example["op"] for rule in RULES for example in rule.examples()} == set(OPERATIONS)
 
 
 def test_every_rule_that_is_mentioned_exists() -> None:
