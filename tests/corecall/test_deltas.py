@@ -5,9 +5,12 @@ Ids like r051 are reports of real faults; the chunks are theirs.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corecall.deltas import Completion, Delta, ToolCall
 
@@ -404,6 +407,40 @@ class TestParsed:
         call = ("r062", "{\"paths\": ['app.py', 'lib.py']}")
         assert answer(call) == (None, ())
         assert answer(call, repair=True) == ({"paths": ["app.py", "lib.py"]}, ("single quotes",))
+
+
+ARGUMENTS = st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=6), max_size=3)
+
+
+@pytest.mark.rule("stream.tool.1", "stream.tool.7", "stream.delta.9")
+@given(
+    calls=st.lists(st.tuples(st.sampled_from(["f", "g"]), ARGUMENTS), max_size=4),
+    content=st.text(max_size=12),
+    draw=st.data(),
+)
+def test_calls_in_any_number_of_fragments_come_back(
+    calls: list[tuple[str, dict[str, Any]]], content: str, draw: st.DataObject
+) -> None:
+    """The calls begin in order; then pieces of all of them and of the content take turns."""
+    expected = [
+        ToolCall(str(i), name, json.dumps(arguments)) for i, (name, arguments) in enumerate(calls)
+    ]
+    completion = added(
+        *[tool_chunk(fragment(i, call.id, call.name, "")) for i, call in enumerate(expected)]
+    )
+    left = {i: call.arguments for i, call in enumerate(expected)}
+    text = content
+    while text or any(left.values()):
+        if text and draw.draw(st.booleans()):
+            completion.add(content_chunk(content=text[:3]))
+            text = text[3:]
+        elif open_calls := [i for i, rest in left.items() if rest]:
+            i = draw.draw(st.sampled_from(open_calls))
+            size = draw.draw(st.integers(1, len(left[i])))
+            completion.add(tool_chunk(fragment(i, arguments=left[i][:size])))
+            left[i] = left[i][size:]
+    assert completion.tool_calls == expected
+    assert completion.content == content
 
 
 def test_a_long_answer_is_put_together_in_linear_time() -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import assume, given
 
 from corecall.generator import GenerationError, JsonGenerator, strict, tool_name
 from corecall.providers import FunctionModel, TransportError
 from corecall.slot.processor import SchemaError, SlotProcessor
 
+from .slot_strategies import OBJECT_SCHEMAS, OBJECTS
 from .test_providers import Server, message
 
 SCHEMA: dict[str, Any] = {
@@ -412,6 +415,25 @@ class TestStrict:
     def test_an_invalid_schema_is_refused(self, schema: dict[str, Any]) -> None:
         with pytest.raises(SchemaError):
             strict(schema)
+
+    @pytest.mark.rule("provider.strict.1", "provider.strict.3", "provider.strict.4")
+    @given(OBJECT_SCHEMAS, OBJECTS)
+    def test_it_is_a_schema_and_admits_nothing_the_widened_one_does_not(
+        self, schema: dict[str, Any], data: dict[str, Any]
+    ) -> None:
+        # A stricter part beneath one of these makes the whole laxer.
+        assume(not {"not", "oneOf", "if"} & set(re.findall(r'"(\w+)":', json.dumps(schema))))
+        before = copy.deepcopy(schema)
+        bound = SlotProcessor(strict(schema))
+        assert schema == before
+        if bound.is_valid(data):
+            widened = SlotProcessor.add_null_to_basic_types(schema)
+            assert SlotProcessor(widened).is_valid(data)
+
+    @pytest.mark.rule("provider.strict.1")
+    @given(OBJECT_SCHEMAS)
+    def test_once_strict_it_stays_as_it_is(self, schema: dict[str, Any]) -> None:
+        assert strict(strict(schema)) == strict(schema)
 
     @pytest.mark.rule("provider.strict.5")
     def test_nothing_joined_is_closed(self) -> None:

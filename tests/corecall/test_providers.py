@@ -5,6 +5,7 @@ Ids like r113 are reports of real faults.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import email.utils
 import json
@@ -15,6 +16,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corecall.providers import (
     ChatClient,
@@ -627,6 +630,28 @@ class TestRetries:
         with pytest.raises(TransportError, match="quota"):
             await text_of(server)
         assert server.waits == []
+
+    @pytest.mark.rule("provider.retry.1", "provider.retry.3", "provider.retry.4")
+    @given(
+        st.lists(st.sampled_from([200, 302, 400, 404, 408, 409, 429, 500, 503, 599]), max_size=8),
+        st.integers(0, 6),
+    )
+    def test_any_run_of_answers(self, statuses: list[int], retries: int) -> None:
+        """The first that is not tried again decides, within the number of requests allowed."""
+        server = Server(*[message("a") if s == 200 else httpx2.Response(s) for s in statuses])
+        server.answers += [message("a")] * 9
+        made: list[int] = []
+        for status in [*statuses, 200][: retries + 1]:
+            made.append(status)
+            if status < 500 and status not in (408, 409, 429):
+                break
+        if made[-1] == 200:
+            assert asyncio.run(server.client(retries=retries).complete(ASK)).content == "a"
+        else:
+            with pytest.raises(TransportError, match=f"HTTP {made[-1]}"):
+                asyncio.run(server.client(retries=retries).complete(ASK))
+        assert len(server.requests) == len(made)
+        assert server.waits == [0.5 * 2**n for n in range(len(made) - 1)]
 
 
 class TestErrors:
