@@ -42,7 +42,8 @@ def every_path(past: dict[Any, ExecutorHistory]) -> dict[str, Any]:
         if isinstance(value, dict):
             inside = list(value.items())
         else:
-            inside = list(zip(map(str, range(len(value))), value)) if type(value) is list else []
+            items = value if isinstance(value, list) else []
+            inside = [(str(place), item) for place, item in enumerate(items)]
         for key, child in inside:
             if "/" not in key:
                 note(f"{path}/{key}", child)

@@ -23,6 +23,8 @@ class Reader:
     def __init__(self, root: Schema) -> None:
         self._root = root
         self._anchors = _anchors(root)
+        # A part is judged with the root's resolver: "#" stays the root there.
+        self._judge = jsonschema.Draft7Validator(root)
 
     def resolved(self, schema: Any) -> Any:
         """Follow ``$ref`` to a pointer or an anchor in the root; ``True`` where it leads nowhere."""
@@ -47,22 +49,10 @@ class Reader:
 
     def holds(self, schema: Schema, value: Any) -> bool:
         """Say whether ``value`` satisfies ``schema``, a part of the root."""
-        if isinstance(schema, bool):
-            return schema
-        document = schema
-        if schema is not self._root and isinstance(self._root, dict):
-            # A part refers to the root's definitions: the root stays the document.
-            document = {
-                **{name: self._root[name] for name in _HOLDERS if name in self._root},
-                "allOf": [schema],
-            }
         try:
-            return bool(jsonschema.Draft7Validator(document).is_valid(value))
+            return bool(self._judge.evolve(schema=schema).is_valid(value))
         except Exception:  # noqa: BLE001 - a strange reference or pattern: as good as valid
             return True
-
-
-_HOLDERS = ("definitions", "$defs")
 
 
 def _anchors(root: Any) -> dict[str, Any]:
