@@ -20,3 +20,8 @@ def test_a_mutant_fits_the_code(mutant: Mutant) -> None:
     text = (SOURCE / "corecall" / mutant.file).read_text(encoding="utf-8")
     changed = ast.dump(ast.parse(text.replace(mutant.old, mutant.new)))
     assert changed != ast.dump(ast.parse(text)), "a mutant is other code, not another comment"
+
+
+def test_every_mutant_breaks_a_rule_of_the_contract() -> None:
+    contract = (SOURCE / "CONTRACT.md").read_text(encoding="utf-8")
+    assert [m.name for m in MUTANTS if f"\n#### `{m.rule}` " not in contract] == []
