@@ -1,0 +1,45 @@
+/** Operations on pointers, history, callbacks and the few-shot call. */
+
+import * as callbacks from '../callbacks.mjs';
+import { callLlm, messagesOf } from '../fewshot.mjs';
+import { extract, stepId } from '../history.mjs';
+import { isArray, isObject, object } from '../json/values.mjs';
+import { join, split } from '../pointer.mjs';
+import { valueError } from '../errors.mjs';
+
+const RECORDS = { input: callbacks.CallbackInput, output: callbacks.CallbackOutput, result: callbacks.ToolResult };
+const CONVERTERS = { input: callbacks.callbackInputFrom, output: callbacks.callbackOutputFrom };
+
+function historyOf(records) {
+  if (!isArray(records)) return records;
+  return new Map(records.map((record) => [stepId(record.get('stepId')), record]));
+}
+
+/** A chunk object of the example lines stands for a chunk that has these members. */
+async function* scripted(chunks) {
+  for (const chunk of chunks) yield isObject(chunk) ? Object.fromEntries(chunk) : chunk;
+}
+
+async function reply(input) {
+  const pieces = [];
+  const model = { astream: () => scripted(input.get('chunks')) };
+  const whole = await callLlm('', model, '', [], (piece) => { pieces.push(piece); });
+  return object({ pieces, reply: whole });
+}
+
+export const basics = {
+  'pointer.split': (input) => split(input.get('pointer')),
+  'pointer.join': (input) => join(input.get('tokens')),
+  'history.extract': (input) => extract(input.get('path'), historyOf(input.get('history'))),
+  'callback.record': (input) => {
+    const kind = RECORDS[input.get('kind')];
+    if (!kind) throw valueError(`no record of the kind ${input.get('kind')}`);
+    return new kind(input.get('fields')).toJson();
+  },
+  'callback.convert': (input) => CONVERTERS[input.get('to')](input.get('value'))?.toJson() ?? null,
+  'callback.arguments': (input) => new callbacks.CallbackInput({ arguments_in_json: input.get('text') }).arguments(),
+  'callback.extra': (input) => new callbacks.CallbackOutput({ extra: input.get('extra') }).extraAs(input.get('key'), input.get('type')),
+  'fewshot.messages': (input) =>
+    messagesOf(input.get('system'), input.get('message'), input.get('examples') ?? []).map((message) => object(message)),
+  'fewshot.reply': reply,
+};

@@ -1,0 +1,6 @@
+/** Every operation this port implements, by name. What is not here it answers `unsupported`. */
+
+import { basics } from './basics.mjs';
+
+/** @type {Record<string, (input: Map, context: {llmBaseUrl?: string}) => unknown>} */
+export const operations = { ...basics };
