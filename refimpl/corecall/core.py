@@ -175,7 +175,7 @@ class CoreCall(BaseModel):
     async def _set_input(self, executor: StepExecutor) -> None:
         """Keep the models, assemble the variables, build ``self.input`` (seed §3.4.6).
 
-        Contract: core.life.4, core.life.5, core.life.6, core.life.7.
+        Contract: core.life.4, core.life.5, core.life.6, core.life.7, core.life.17.
         """
         self._llm_obj = executor.llm
         call_vars = self._assemble_call_vars(executor)

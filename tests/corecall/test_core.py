@@ -108,6 +108,7 @@ class TestDataBase:
         del plain["properties"], schema["properties"]
         assert schema == plain
         assert schema["required"] == ["guest", "cityName"]
+        assert set(Output.model_json_schema(override={"x": {}})) == set(Output.model_json_schema())
         assert "Guest" in schema["$defs"]
 
     @pytest.mark.rule("core.data.3")
@@ -317,6 +318,20 @@ class TestInstance:
         }
         call.input["free"]["list"].append(1)
         assert free["list"] == []
+
+    @pytest.mark.rule("core.life.17")
+    @pytest.mark.parametrize("given", [{}, {"stars": 3}])
+    async def test_defaults_are_part_of_the_input(self, given: dict[str, int]) -> None:
+        class Rated(DataBase):
+            city: str
+            stars: int = 3
+
+        class Rating(Bare, input_model=Rated, output_model=Output):
+            async def _init(self, call_vars: CallVars) -> Rated:
+                return Rated(city="杭州", **given)
+
+        call = await Rating.instance(executor(), None)
+        assert call.input == {"city": "杭州", "stars": 3}
 
     @pytest.mark.rule("core.life.7")
     async def test_init_may_give_a_partial_model(self) -> None:

@@ -705,6 +705,14 @@ class TestDeepMerge:
         assert base == {"a": {"x": 1, "y": [1]}, "b": 1, "c": {"d": 1}}
 
     @pytest.mark.rule("executor.fill.4", "executor.fill.5")
+    def test_it_shares_nothing_with_the_update(self) -> None:
+        update = {"a": {"list": [1]}, "b": [2]}
+        merged = deep_merge({"a": {"x": 1}}, update)
+        merged["a"]["list"].append(3)
+        merged["b"].append(3)
+        assert update == {"a": {"list": [1]}, "b": [2]}
+
+    @pytest.mark.rule("executor.fill.4", "executor.fill.5")
     @given(json_objects, json_objects)
     def test_each_leaf_is_the_updates_or_else_the_bases(
         self, base: dict[str, Any], update: dict[str, Any]

@@ -166,6 +166,7 @@ class TestStepId:
             f" {UPPER}",
             f"{UPPER}\n",
             UPPER[:-1],
+            *(UPPER[:place] + UPPER[place + 1 :] for place in (8, 13, 18, 23)),
             UPPER.replace("0", "０"),  # a full-width digit
             UPPER.replace("E", "G"),
         ],
