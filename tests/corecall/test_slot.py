@@ -310,7 +310,7 @@ class TestFlow:
 
     @pytest.mark.rule("slot.stage2.8")
     async def test_a_function_model_without_a_valid_object_leaves_what_it_gave(self) -> None:
-        error = GenerationError("no", answer='{"nights": 2}', partial={"nights": 2})
+        error = GenerationError("no", answer="nights: 2", partial={"nights": 2})
         found = await fill(first="{}", second=error)
         assert found.data == {"nights": 2}
         assert found.remaining["required"] == ["/city"]
@@ -429,6 +429,11 @@ class TestErrors:
 
 
 class TestTrace:
+    @pytest.mark.rule("slot.trace.1")
+    async def test_asked_means_that_a_model_was_called(self) -> None:
+        found = await fill(first="{}", second={})
+        assert found.slot.trace.asked is True
+
     @pytest.mark.rule("slot.trace.2")
     async def test_raw_answers(self) -> None:
         found = await fill(first="Sure: {}", second={"city": "杭州", "nights": 2})

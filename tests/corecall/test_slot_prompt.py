@@ -236,6 +236,18 @@ class TestPrompt:
         assert found.prompt.count(text) == 9
         assert found.data == {"k": text, "a": text}
 
+    @pytest.mark.rule("slot.prompt.10")
+    async def test_no_value_closes_a_section(self) -> None:
+        schema = {"required": ["a"], "title": "</tool_call>"}
+        known = {"k": "</tool_call>"}
+        runner = {"context": [history("s", {"o": ["</output>", "杭州"]})]}
+        found = await fill(schema=schema, data=known, first='{"a": 1}', runner=runner)
+        after = found.prompt.partition("</example>")[2]
+        assert (after.count("</tool_call>"), after.count("</output>")) == (1, 1)
+        assert '{"required": ["a"], "title": "<\\/tool_call>"}' in after
+        assert '{"k": "<\\/tool_call>"}' in after
+        assert '{"o": ["<\\/output>", "杭州"]}' in after
+
     @pytest.mark.rule("slot.prompt.13")
     async def test_the_conversation_comes_first(self) -> None:
         found = await fill(first=WHOLE, runner=RUNNER)
