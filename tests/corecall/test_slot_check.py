@@ -22,7 +22,9 @@ from hypothesis import strategies as st
 
 from corecall import pointer
 from corecall.slot.compiled import compile_schema
+from corecall.slot.evaluate import Evaluator
 from corecall.slot.processor import DataError, SchemaError, SlotProcessor
+from corecall.slot.violations import violations
 
 from .slot_oracle import Oracle
 from .slot_strategies import DATA, OBJECT_SCHEMAS, OBJECTS, SCHEMAS
@@ -38,6 +40,8 @@ def check(schema: dict[str, Any], data: Any) -> dict[str, Any]:
     processor = SlotProcessor(schema)
     remaining = processor.check_json(data)
     assert (remaining == {}) is processor.is_valid(data)
+    walked = violations(Evaluator(compile_schema(schema)), data)  # valid data are not walked else
+    assert [pointer.join(place.tokens) for place in walked] == remaining.get("required", [])
     if remaining:
         assert_stands_alone(remaining)
     return remaining
@@ -247,7 +251,8 @@ class TestPlaces:
     )
     def test_items_that_may_not_be_there(self, own: dict[str, Any], value: Any) -> None:
         self.lists_itself(own, value)
-        assert pointers({"properties": {"a": own}}, {"a": []}) == []
+        schema = {"properties": {"a": own, "z": {"type": "null"}}}
+        assert pointers(schema, {"a": [], "z": 1}) == ["/z"]
 
     def lists_itself(self, own: dict[str, Any], value: Any) -> None:
         """That place, with its whole schema, and nothing beneath it."""
@@ -350,6 +355,22 @@ class TestPlaces:
         }
         data = {"u": 1, "m": {}, "t": 2}
         assert pointers(schema, data) == ["/z", "/m/k", "/a", "/u", "/t", "/y"]
+
+    @pytest.mark.rule("schema.check.3", "schema.check.16")
+    def test_order_of_what_applies(self) -> None:
+        """The schema itself, ``allOf`` with all that follows from each, the condition, the rest."""
+        schema = {
+            "dependencies": {"k": {"required": ["f"]}, "l": {"required": ["no"]}},
+            "if": True,
+            "then": {"required": ["e"]},
+            "allOf": [
+                {"allOf": [{"required": ["c"]}], "required": ["b"]},
+                {"$ref": "#/definitions/d"},
+            ],
+            "required": ["a"],
+            "definitions": {"d": {"required": ["d", "a"]}},
+        }
+        assert pointers(schema, {"k": 1}) == ["/a", "/b", "/c", "/d", "/e", "/f"]
 
     @pytest.mark.rule("schema.check.16")
     def test_names_of_all_that_applies_come_before_the_data_s(self) -> None:

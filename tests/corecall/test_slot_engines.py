@@ -151,7 +151,7 @@ def test_huge_integers_by_decimals(step: float, right: bool) -> None:
     assert (oracle(schema, BIG), fast(schema, BIG), ours(schema, BIG)) == (ERROR, right, right)
 
 
-@pytest.mark.rule("schema.engine.7")
+@pytest.mark.rule("schema.engine.7", "schema.valid.23")
 @pytest.mark.parametrize(
     ("schema", "data"),
     [

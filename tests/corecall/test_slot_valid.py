@@ -446,7 +446,7 @@ def test_the_metaschema_is_at_hand() -> None:
 def test_references_in_data_are_data(keyword: str) -> None:
     inert = [{"$ref": "#/nowhere", "pattern": "(", "$id": "urn:n", "type": "strin"}]
     assert valid({keyword: inert}, inert[0])
-    assert valid({"const": inert[0], "default": inert, "x-mine": inert}, inert[0])
+    assert valid({"const": inert[0], "default": {"a": inert[0]}, "x-mine": inert}, inert[0])
     with pytest.raises(SchemaError, match="outside"):
         SlotProcessor({keyword: inert, "properties": {"a": {"$ref": "urn:n"}}})
 
@@ -611,3 +611,6 @@ def test_lone_surrogates_in_data_alone() -> None:
     assert processor.check_json({"b": ["\ud800", 5, "\ud800xx"]})["required"] == ["/b/1", "/b/2"]
     assert processor.check_json({"a": "\ud801", "\udfff": 1})["required"] == ["/a", "/\udfff"]
     assert processor.is_valid({"b": ["\ud800"]})
+    longer = SlotProcessor({"items": {"minLength": 2}})
+    assert longer.check_json(["\ud800", "\ud800x"])["required"] == ["/0"]
+    assert longer.is_valid(["\ud800x"])
