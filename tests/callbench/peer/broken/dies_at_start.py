@@ -1,0 +1,5 @@
+"""Ends before its hello."""
+
+import sys
+
+sys.exit("no database")
