@@ -11,6 +11,7 @@ export class JsonError extends Error {
     super(`${reason}: ${placeOf(text, index)}`);
     this.name = 'JsonError';
     this.reason = reason;
+    this.index = index;
     this.place = placeOf(text, index);
   }
 }

@@ -1,6 +1,7 @@
 /** Every operation this port implements, by name. What is not here it answers `unsupported`. */
 
 import { basics } from './basics.mjs';
+import { replies } from './replies.mjs';
 
 /** @type {Record<string, (input: Map, context: {llmBaseUrl?: string}) => unknown>} */
-export const operations = { ...basics };
+export const operations = { ...basics, ...replies };

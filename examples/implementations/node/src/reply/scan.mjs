@@ -1,0 +1,197 @@
+/**
+ * Which JSON text of a reply is its answer: one scan from left to right, in linear time.
+ *
+ * Linear, because nothing is read again for each bracket: a value that never closes reaches to the end and is met once,
+ * and an array that turns out to be prose is left where it stopped being JSON.
+ */
+
+import { JsonError, readJsonWithDuplicates, placeOf } from '../json/read.mjs';
+import { isArray, isObject } from '../json/values.mjs';
+import { kindWords } from './arguments.mjs';
+
+const OPEN = '<think>';
+const CLOSE = '</think>';
+
+/** `{` begins an object when `}` or a string and a colon follow. */
+const OBJECT = /\{[ \t\n\r]*(?:\}|"[^"\\]*(?:\\[^][^"\\]*)*"[ \t\n\r]*:)/y;
+/** `{name:` begins a malformed one. No brace in the name: each brace would read on to the same far quote. */
+const LOOSE = /\{[ \t\n\r]*(?:[\p{L}_-][\p{L}\p{N}_-]*|(')[^'{}\n]*'|‘[^‘’{}\n]*’|“[^“”{}\n]*”)[ \t\n\r]*:/uy;
+const NESTED = /\[[ \t\n\r[]*(?=\{)/y;
+const TOKEN = /[ \t\n\r]+|[{}[\],:]|"[^"\\]*(?:\\[^][^"\\]*)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
+
+export const WORD = /[\p{L}_-][\p{L}\p{N}_-]*/uy;
+
+const matchAt = (pattern, text, at) => {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+};
+
+/** Where the string that begins at `at` ends, or -1. */
+function stringEnd(text, at, quote) {
+  for (let i = at + 1; i < text.length; i += 1) {
+    if (text[i] === '\\') i += 1;
+    else if (text[i] === quote) return i + 1;
+  }
+  return -1;
+}
+
+/** How far the value at `start` reaches: `{end}`, `{tag}` where a tag cuts it off, or `{}` if it never closes. */
+function extent(text, start, singleQuotes) {
+  let depth = 0;
+  for (let i = start; i < text.length; i += 1) {
+    const char = text[i];
+    if (char === '"' || (singleQuotes && char === "'")) {
+      i = stringEnd(text, i, char) - 1;
+      if (i < 0) return {};
+    } else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') {
+      depth -= 1;
+      if (depth === 0) return { end: i + 1 };
+    } else if (char === '<' && (text.startsWith(OPEN, i) || text.startsWith(CLOSE, i))) return { tag: i };
+  }
+  return {};
+}
+
+class Scan {
+  constructor(text) {
+    this.text = text;
+    this.at = 0;
+    this.looseIsText = false;
+    this.thought = false;
+    this.forget();
+  }
+
+  /** What came before was a thought. */
+  forget() {
+    this.answer = null;
+    this.candidates = [];
+    this.malformed = null;
+    this.array = false;
+  }
+
+  run() {
+    const next = /[{[<]/g;
+    while (this.at < this.text.length) {
+      next.lastIndex = this.at;
+      const found = next.exec(this.text);
+      if (!found) break;
+      this.at = found.index;
+      if (found[0] === '<') this.tag();
+      else if (found[0] === '{') this.brace();
+      else this.bracket();
+    }
+    return this;
+  }
+
+  tag() {
+    if (this.text.startsWith(CLOSE, this.at)) {
+      this.forget();
+      this.thought = true;
+      this.at += CLOSE.length;
+    } else if (this.text.startsWith(OPEN, this.at)) {
+      const end = this.text.indexOf(CLOSE, this.at);
+      this.thought = true;
+      this.at = end < 0 ? this.text.length : end + CLOSE.length;
+    } else this.at += 1;
+  }
+
+  brace() {
+    const start = this.at;
+    if (matchAt(OBJECT, this.text, start)) {
+      this.value(start, false);
+      return;
+    }
+    const loose = this.looseIsText ? null : matchAt(LOOSE, this.text, start);
+    this.at = start + 1;
+    if (!loose) return;
+    const { end } = extent(this.text, start, loose[1] !== undefined);
+    if (end === undefined) this.looseIsText = true;
+    else this.value(start, loose[1] !== undefined);
+  }
+
+  bracket() {
+    const start = this.at;
+    const nested = matchAt(NESTED, this.text, start);
+    if (nested) {
+      const brace = start + nested[0].length;
+      const loose = matchAt(LOOSE, this.text, brace);
+      if (matchAt(OBJECT, this.text, brace)) return this.value(start, false);
+      if (loose && extent(this.text, start, loose[1] !== undefined).end) return this.value(start, loose[1] !== undefined);
+    }
+    let depth = 0;
+    for (this.at = start; ; ) {
+      const token = matchAt(TOKEN, this.text, this.at)?.[0];
+      if (token === undefined) return this.leave(start, this.at);
+      this.at += token.length;
+      if (token === '[' || token === '{') depth += 1;
+      else if (token === ']' || token === '}') depth -= 1;
+      if (depth === 0) break;
+    }
+    return this.close(start, this.at);
+  }
+
+  /** A value has begun at `start`; go on behind it. */
+  value(start, singleQuotes) {
+    const { end, tag } = extent(this.text, start, singleQuotes);
+    if (end !== undefined) this.close(start, end);
+    else if (tag !== undefined) {
+      this.malformed = 'the JSON object is malformed and never closes';
+      this.at = tag;
+    } else if (!this.leave(start, this.text.length)) {
+      this.malformed = 'the JSON is cut off: its brackets never close';
+      if (this.text[start] === '{') this.candidates.push({ start, end: this.text.length });
+    }
+  }
+
+  /** A value that never closes hides no end of a thought. */
+  leave(start, end) {
+    const closing = this.text.lastIndexOf(CLOSE, end - CLOSE.length);
+    this.at = Math.max(end, start + 1);
+    if (closing < start) return false;
+    this.forget();
+    this.thought = true;
+    this.at = closing + CLOSE.length;
+    return true;
+  }
+
+  close(start, end) {
+    this.at = end;
+    const text = this.text.slice(start, end);
+    try {
+      const { value, duplicates } = readJsonWithDuplicates(text);
+      if (isArray(value)) this.array = true;
+      else this.answer = { object: value, text, duplicates };
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      this.malformed = `the JSON is malformed: ${error.reason}: ${placeOf(this.text, start + error.index)}`;
+      if (text.startsWith('{')) this.candidates.push({ start, end });
+    }
+  }
+
+  problem() {
+    if (this.malformed) return this.malformed;
+    if (this.array) return 'the reply holds a JSON array, not an object';
+    if (this.thought) return 'the reply holds a thought and no JSON object after it';
+    return 'the reply holds no JSON object';
+  }
+}
+
+/**
+ * `{answer, problem, candidates}` of a reply: the answer object with its text and the keys that stand twice, or null and
+ * why; and the malformed objects a repair may try, each as its place in the reply.
+ */
+export function scanReply(text) {
+  const trimmed = text.replace(/^[ \t\n\r\ufeff]+/, '').replace(/[ \t\n\r\ufeff]+$/, '');
+  if (trimmed === '') {
+    return { answer: null, problem: text === '' ? 'the reply is empty' : 'the reply is only whitespace', candidates: [] };
+  }
+  try {
+    const { value, duplicates } = readJsonWithDuplicates(trimmed);
+    if (isObject(value)) return { answer: { object: value, text: trimmed, duplicates }, problem: '', candidates: [] };
+    return { answer: null, problem: `the reply is ${kindWords(value)}, not an object`, candidates: [] };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  const scan = new Scan(text).run();
+  return { answer: scan.answer, problem: scan.answer ? '' : scan.problem(), candidates: scan.candidates };
+}
