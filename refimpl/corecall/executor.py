@@ -145,9 +145,9 @@ class StepExecutor:
                 if self.remaining_schema:
                     self.status = StepStatus.PARAM
                     return self.status
-            started = True
             extra = {"name": call.name, "description": call.description}
             start = CallbackInput(arguments_in_json=dumps(self.input), extra=extra)
+            started = True
             await self.callbacks.start(start)
             async with aclosing(call.exec(self, self.input)) as chunks:
                 async for chunk in chunks:

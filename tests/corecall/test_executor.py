@@ -72,7 +72,7 @@ class Book(CoreCall, input_model=Booking, output_model=Result):
         return Booking.model_construct(guest={"name": "Ida"})
 
     async def _exec(self, input_data: dict[str, Any]) -> AsyncGenerator[CallOutputChunk, None]:
-        self.events.append(f"exec {json.dumps(input_data)}")
+        self.events.append(f"exec {json.dumps(input_data, default=str)}")
         for content in self.yields:
             kind = CallOutputType.TEXT if isinstance(content, str) else CallOutputType.DATA
             self.events.append(f"made {content}")
@@ -505,6 +505,26 @@ class TestFilling:
         assert runner.input["tickets"] is True
         assert runner.input["city"] == "Oslo"
 
+    @pytest.mark.rule("executor.fill.13")
+    async def test_known_values_inside_objects_stay_what_they_are_too(self) -> None:
+        born = date(1985, 1, 31)
+
+        class Person(BaseModel):
+            born: date
+            age: int
+
+        class Party(DataBase):
+            guest: Person
+
+        class Invite(Book, input_model=Party, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Any:
+                return Party.model_construct(guest={"born": born})
+
+        runner = filling('{"guest": {"age": 41}}')
+        call = await Invite.instance(runner, None, enable_filling=True, yields=[])
+        assert await runner.run(call) is StepStatus.SUCCESS
+        assert runner.input == {"guest": {"born": born, "age": 41}}
+
     @pytest.mark.rule("executor.fill.14", "executor.callback.9")
     async def test_a_schema_that_is_none_passes(self) -> None:
         seen: list[Any] = []
@@ -616,7 +636,7 @@ class TestCallbacks:
     async def test_a_value_that_cannot_be_written_passes_as_an_error(self, where: str) -> None:
         cycle: list[Any] = []
         cycle.append(cycle)
-        runner = executor()
+        runner, seen = self.hooked()
         call = await Book.instance(
             runner, None, yields=[{"a": cycle} if where == "output" else "a"]
         )
@@ -625,6 +645,7 @@ class TestCallbacks:
         with pytest.raises(ValueError, match=r"[Cc]ircular"):
             await runner.run(call)
         assert runner.status is StepStatus.ERROR
+        assert [name for name, _ in seen] == ([] if where == "input" else ["start", "error"])
 
     @pytest.mark.rule("executor.callback.5", "executor.callback.6")
     @given(st.lists(st.text(max_size=3) | st.just({"n": 1}), max_size=6))

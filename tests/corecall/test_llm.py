@@ -58,11 +58,15 @@ class TestConfig:
 
     @pytest.mark.rule("llm.config.1")
     def test_names_of_the_seed(self) -> None:
-        assert LLM.info().name == "大模型"
-        assert LLM.info(ENGLISH).name == "LLM"
-        assert "大模型" in LLM.info(CHINESE).description
-        assert LLM.info(ENGLISH).description.isascii()
-        assert "model" in LLM.info(ENGLISH).description
+        assert LLM.info() == LLM.info(CHINESE)
+        assert LLM.info(CHINESE).model_dump() == {
+            "name": "大模型",
+            "description": "以指定的提示词和上下文信息调用大模型，并获得输出。",
+        }
+        assert LLM.info(ENGLISH).model_dump() == {
+            "name": "LLM",
+            "description": "Call the model with the given prompt and context information.",
+        }
 
     @pytest.mark.rule("llm.config.2", "llm.prompt.3")
     def test_defaults_of_the_seed(self) -> None:
