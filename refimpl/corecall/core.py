@@ -12,7 +12,6 @@ Subclasses override ``info``, ``_init``, ``_exec`` and ``_after_exec``, never th
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -22,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
 from . import history
+from .slot.limits import copy_json, plain_schema
 from .types import (
     CallError,
     CallIds,
@@ -85,13 +85,14 @@ class DataBase(BaseModel):
         """Return a fresh JSON Schema with each entry of ``override`` laid over ``properties``.
 
         Undeclared names are added; ``required`` and definitions stay as they are; the
-        result shares nothing with ``override`` (seed CoreCall §3.1.2).
+        result shares nothing with ``override`` (seed CoreCall §3.1.2). An override that is no
+        JSON, or nests deeper than a schema may, is a ``SchemaError``, a ``ValueError``.
 
         Contract: core.data.1, core.data.2, core.data.3, core.data.4, core.data.5, core.data.6.
         """
         schema = super().model_json_schema(**kwargs)
         if override:
-            schema.setdefault("properties", {}).update(copy.deepcopy(override))
+            schema.setdefault("properties", {}).update(copy_json(plain_schema(override)))
         return schema
 
 

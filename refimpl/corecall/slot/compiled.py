@@ -21,7 +21,7 @@ import jsonschema_rs
 
 from corecall.pointer import join
 from corecall.slot import graph
-from corecall.slot.limits import SchemaError, plain_schema
+from corecall.slot.limits import SchemaError, check_size, plain_schema
 from corecall.slot.patterns import (
     BACKTRACK_LIMIT,
     NORMAL_LENGTH,
@@ -34,6 +34,8 @@ from corecall.slot.references import UNREAD, Index, Schema, Target, build_index
 from corecall.slot.shape import check_shape
 
 _KEPT = 1024
+_KEPT_LARGE = 8
+_LARGE = 100_000  # bytes; a thousand that large would be all the memory there is
 _OPTIONS = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)
 _SURROGATE_BYTES = re.compile(rb"\xed[\xa0-\xbf]")
 """A lone surrogate as ``marshal`` writes it, or, at worst, a number that looks like one."""
@@ -228,17 +230,21 @@ def compile_schema(schema: Any) -> Compiled:
     """
     if not isinstance(schema, dict):
         raise SchemaError("", f"a schema is an object, not a {type(schema).__name__}")
+    check_size(schema)
     try:
         key = marshal.dumps(schema, 2)  # version 2 writes values only, no object identities
     except ValueError:
         key = marshal.dumps(plain_schema(schema), 2)
-    return _compiled(key)
+    return (_compiled if len(key) <= _LARGE else _compiled_large)(key)
 
 
-@lru_cache(maxsize=_KEPT)
-def _compiled(key: bytes) -> Compiled:
+def _compile(key: bytes) -> Compiled:
     root = marshal.loads(key)  # noqa: S302 - bytes made right above
     return Compiled(plain_schema(root), has_surrogates=bool(_SURROGATE_BYTES.search(key)))
+
+
+_compiled = lru_cache(maxsize=_KEPT)(_compile)
+_compiled_large = lru_cache(maxsize=_KEPT_LARGE)(_compile)
 
 
 def _engine(schema: dict[str, Any]) -> jsonschema_rs.Draft7Validator:

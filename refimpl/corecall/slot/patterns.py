@@ -18,6 +18,9 @@ from typing import Any
 
 import jsonschema_rs
 
+MAX_LENGTH = 20_000
+"""Longest pattern, in characters."""
+
 BACKTRACK_LIMIT = 100_000
 """Steps back that a lookaround or backreference pattern may take on a text of normal length."""
 
@@ -27,7 +30,7 @@ NORMAL_LENGTH = 4_096
 _LOWEST_LIMIT = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _QUANTIFIER = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
-_GROUP_NAME = re.compile(r"\(\?<(?![=!])([^>]*)>")
+_GROUP_NAME = re.compile(r"\(\?<(?![=!])([^(>]*+)>")
 _WORD = "0-9A-Z_a-z"
 _SPACE = r"\t-\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}"
 _SETS = {
@@ -114,6 +117,8 @@ def _validator(source: str, limit: int) -> jsonschema_rs.Draft7Validator:
 @lru_cache(maxsize=1024)
 def _accepted(pattern: str, *, ascii_text: bool) -> tuple[str, bool]:
     """Return the pattern as the engine takes it, and whether it runs in linear time."""
+    if len(pattern) > MAX_LENGTH:
+        raise PatternError(f"a regular expression of more than {MAX_LENGTH:,} characters")
     source = _Translator(map_surrogates(pattern), ascii_text=ascii_text).run()
     if not _compiles(source, jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)):
         raise PatternError("not a regular expression of ECMA-262, or too large a one")
@@ -218,7 +223,7 @@ class _Translator:
         if char in "xu":
             return self._code_point(char)
         if char == "k" and not in_class and any(self._names):
-            found = re.compile(r"<([^>]*)>").match(text, self._at)
+            found = re.compile(r"<([^<>]*+)>").match(text, self._at)
             if found and found[1] in self._names:
                 self._at = found.end()
                 return self._reference(self._names.index(found[1]))
@@ -246,7 +251,7 @@ class _Translator:
     def _digits(self, *, in_class: bool) -> str:
         """A backreference if there are so many groups, else an old octal escape, else the digit."""
         text, start = self._text, self._at - 1
-        number = re.compile(r"[1-9][0-9]*").match(text, start)
+        number = re.compile(r"[1-9][0-9]{0,4}(?![0-9])").match(text, start)
         if number and not in_class and int(number[0]) <= self._groups:
             self._at = number.end()
             return self._reference(int(number[0]))
@@ -306,5 +311,5 @@ def _code(code: int) -> str:
 
 def _group_names(pattern: str) -> list[str]:
     """Return the names of the numbered groups by number, ``""`` for those without; 0 is the whole."""
-    bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", pattern, flags=re.DOTALL)
-    return ["", *re.findall(r"\((?!\?)|\(\?<(?![=!])([^>]*)>", bare)]
+    bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)", "", pattern, flags=re.DOTALL)
+    return ["", *re.findall(r"\((?!\?)|\(\?<(?![=!])([^(>]*+)>", bare)]
