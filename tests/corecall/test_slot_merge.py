@@ -243,6 +243,15 @@ class TestRejected:
         assert (merged.data, refused(merged.rejected)) == ({}, [("/x", 1)])
         assert data(schema, {}, {"x": 1.5}) == {"x": 1.5}
 
+    @pytest.mark.rule("slot.merge.14")
+    def test_a_wrong_member_goes_and_not_the_object_that_it_makes_wrong(self) -> None:
+        """/p is wrong too, since no branch holds; it is mended by taking out /p/n."""
+        person = {"type": "object", "properties": {"n": {"type": "string"}, "m": {}}}
+        for own in ({"anyOf": [person, {"type": "null"}]}, {"oneOf": [{"type": "null"}, person]}):
+            found = merge({"properties": {"p": own}}, {}, {"p": {"n": 5, "m": 1}})
+            assert found.data == {"p": {"m": 1}}
+            assert refused(found.rejected) == [("/p/n", 5)]
+
     @pytest.mark.rule("slot.merge.16")
     def test_incomplete_objects_are_merged(self) -> None:
         """What is missing stays missing, also under anyOf, oneOf and minProperties."""
