@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CALLBENCH := $(BIN)/callbench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check models table record wheel-test mutants bench clean
+.PHONY: help demo test lint check models table record wheel-test mutants suite bench clean
 
 help:  ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -50,6 +50,9 @@ wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, 
 
 mutants: $(BIN)/.installed  ## Wrong variants of corecall: the tests must kill each (minutes)
 	cd tests && ../$(BIN)/python -m mutants.run
+
+suite: $(BIN)/.installed  ## Make the conformance cases of the contract's examples anew
+	$(BIN)/python -m callbench.conformance.suite
 
 bench: $(BIN)/.installed  ## Replay speed beside a floor, in one run
 	$(BIN)/python benchmarks/replay.py

@@ -34,11 +34,12 @@ def check(
 def list_() -> None:
     """List the bundled datasets."""
     from callbench.bundled import bundled
+    from callbench.dataset.loader import bundled_names
 
-    for path in sorted(bundled("datasets").iterdir()):
-        if path.is_dir():
-            lines = sum(1 for file in path.glob("*.jsonl") for _ in file.open("rb"))
-            typer.echo(f"{path.name}\t{_cases(lines)}")
+    root = bundled("datasets")
+    for name in bundled_names(root):
+        lines = sum(1 for file in (root / name).glob("*.jsonl") for _ in file.open("rb"))
+        typer.echo(f"{name}\t{_cases(lines)}")
 
 
 def _cases(number: int) -> str:

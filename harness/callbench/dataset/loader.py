@@ -256,7 +256,7 @@ def _find(name_or_path: str | Path) -> Path:
     names: list[str] = []
     if bare:
         root = bundled("datasets")
-        names = sorted(entry.name for entry in root.iterdir() if entry.is_dir())
+        names = bundled_names(root)
         if name_or_path in names:
             return root / path
     if path.exists():
@@ -268,6 +268,14 @@ def _find(name_or_path: str | Path) -> Path:
             or f"Bundled datasets: {', '.join(names)}. Or give the path of a .jsonl file.",
         )
     raise UsageError(f"There is no dataset file or directory {path}.", remedy="Check the path.")
+
+
+def bundled_names(root: Path) -> list[str]:
+    """Return the names of the datasets in a directory of bundled data."""
+    # The cases of the conformance suite are no slots to fill.
+    return sorted(
+        entry.name for entry in root.iterdir() if entry.is_dir() and entry.name != "conformance"
+    )
 
 
 def _files(path: Path) -> list[Path]:

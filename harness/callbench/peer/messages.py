@@ -18,6 +18,17 @@ VERSIONS = (1,)
 MAX_LINE = 16 * 1024 * 1024
 """Bytes that one line may have."""
 
+ERROR_KINDS = (
+    "call_error",
+    "invalid_schema",
+    "invalid_data",
+    "value_error",
+    "type_error",
+    "key_error",
+    "not_implemented",
+)
+"""The contract's words for errors. Beside them there is only ``internal``, a fault of the peer."""
+
 BYE = {"cmd": "bye"}
 
 
