@@ -8,7 +8,10 @@
 export class JsonError extends Error {
   /** `index` counts UTF-16 units of `text`; the place that people read counts code points. */
   constructor(reason, text, index) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // a reply may hold a hundred thousand malformed objects, and a trace costs far more than reading one
     super(`${reason}: ${placeOf(text, index)}`);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'JsonError';
     this.reason = reason;
     this.index = index;

@@ -114,9 +114,10 @@ class Scan {
     const nested = matchAt(NESTED, this.text, start);
     if (nested) {
       const brace = start + nested[0].length;
-      const loose = matchAt(LOOSE, this.text, brace);
       if (matchAt(OBJECT, this.text, brace)) return this.value(start, false);
+      const loose = this.looseIsText ? null : matchAt(LOOSE, this.text, brace);
       if (loose && extent(this.text, start, loose[1] !== undefined).end) return this.value(start, loose[1] !== undefined);
+      if (loose) this.looseIsText = true;
     }
     let depth = 0;
     for (this.at = start; ; ) {
@@ -135,22 +136,23 @@ class Scan {
     const { end, tag } = extent(this.text, start, singleQuotes);
     if (end !== undefined) this.close(start, end);
     else if (tag !== undefined) {
-      this.malformed = 'the JSON object is malformed and never closes';
+      this.malformed = () => 'the JSON object is malformed and never closes';
       this.at = tag;
     } else if (!this.leave(start, this.text.length)) {
-      this.malformed = 'the JSON is cut off: its brackets never close';
+      this.malformed = () => 'the JSON is cut off: its brackets never close';
       if (this.text[start] === '{') this.candidates.push({ start, end: this.text.length });
     }
   }
 
   /** A value that never closes hides no end of a thought. */
   leave(start, end) {
-    const closing = this.text.lastIndexOf(CLOSE, end - CLOSE.length);
+    // In the piece only: a search from its end would go back over the whole text for each bracket.
+    const closing = this.text.slice(start, end).lastIndexOf(CLOSE);
     this.at = Math.max(end, start + 1);
-    if (closing < start) return false;
+    if (closing < 0) return false;
     this.forget();
     this.thought = true;
-    this.at = closing + CLOSE.length;
+    this.at = start + closing + CLOSE.length;
     return true;
   }
 
@@ -163,13 +165,14 @@ class Scan {
       else this.answer = { object: value, text, duplicates };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      this.malformed = `the JSON is malformed: ${error.reason}: ${placeOf(this.text, start + error.index)}`;
+      // Only the last one is told, and counting its lines takes as long as the text is.
+      this.malformed = () => `the JSON is malformed: ${error.reason}: ${placeOf(this.text, start + error.index)}`;
       if (text.startsWith('{')) this.candidates.push({ start, end });
     }
   }
 
   problem() {
-    if (this.malformed) return this.malformed;
+    if (this.malformed) return this.malformed();
     if (this.array) return 'the reply holds a JSON array, not an object';
     if (this.thought) return 'the reply holds a thought and no JSON object after it';
     return 'the reply holds no JSON object';
