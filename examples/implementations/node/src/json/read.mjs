@@ -9,13 +9,25 @@ export class JsonError extends Error {
   /** `index` counts UTF-16 units of `text`; the place that people read counts code points. */
   constructor(reason, text, index) {
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0; // a reply may hold a hundred thousand malformed objects, and a trace costs far more than reading one
-    super(`${reason}: ${placeOf(text, index)}`);
+    Error.stackTraceLimit = 0; // a reply may hold a hundred thousand malformed objects: a trace costs more than reading one
+    super();
     Error.stackTraceLimit = stackTraceLimit;
-    this.name = 'JsonError';
     this.reason = reason;
+    this.text = text;
     this.index = index;
-    this.place = placeOf(text, index);
+  }
+
+  get name() {
+    return 'JsonError';
+  }
+
+  /** Made when asked for, for the same reason. */
+  get place() {
+    return placeOf(this.text, this.index);
+  }
+
+  get message() {
+    return `${this.reason}: ${this.place}`;
   }
 }
 

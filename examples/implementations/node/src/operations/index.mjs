@@ -2,6 +2,7 @@
 
 import { basics } from './basics.mjs';
 import { replies } from './replies.mjs';
+import { schemas } from './schemas.mjs';
 
 /** @type {Record<string, (input: Map, context: {llmBaseUrl?: string}) => unknown>} */
-export const operations = { ...basics, ...replies };
+export const operations = { ...basics, ...replies, ...schemas };

@@ -1,0 +1,83 @@
+/** `SlotProcessor`: what the parameter filler asks about one schema. */
+
+import { invalidData } from '../errors.mjs';
+import { JsonError, readJson } from '../json/read.mjs';
+import { copy, isObject } from '../json/values.mjs';
+import { addNull } from './addnull.mjs';
+import { places, remainingSchema } from './check.mjs';
+import { compile } from './compile.mjs';
+import { convert } from './convert.mjs';
+import { Evaluator } from './evaluate.mjs';
+import { checkValues } from './limits.mjs';
+import { dropNulls } from './nulls.mjs';
+
+const MAX_DATA = 100;
+const BLANK = /^[ \t\n\r\ufeff]*$/;
+
+/** Throws `invalid_data` for what is no JSON or beyond the limits. */
+export const checkData = (data) => checkValues(data, MAX_DATA, invalidData);
+
+export function checkObject(value, what) {
+  if (!isObject(value)) throw invalidData('', `${what} has to be an object`);
+  checkData(value);
+}
+
+export class SlotProcessor {
+  constructor(schema) {
+    this.document = compile(isObject(schema) ? copyBounded(schema) : schema);
+    this.root = this.document.root;
+  }
+
+  /** Verdicts are remembered by identity, so each question has an evaluator of its own. */
+  evaluator() {
+    return new Evaluator();
+  }
+
+  places(data) {
+    checkData(data);
+    return places(this.root, data);
+  }
+
+  /** The remaining schema: `{}` exactly when the data are valid. */
+  check(data) {
+    return remainingSchema(this.places(data));
+  }
+
+  convert(data, base = null) {
+    checkObject(data, 'the data');
+    if (base !== null) checkObject(base, 'the base');
+    return convert(this.root, new Evaluator(), data, base);
+  }
+
+  /** An object, or its text, without the nulls that mean "not given". */
+  process(reply) {
+    let value = reply;
+    if (typeof reply === 'string') value = BLANK.test(reply) ? new Map() : parse(reply);
+    if (value === null) value = new Map();
+    checkObject(value, 'the reply');
+    return dropNulls(new Evaluator(), [this.root], copy(value));
+  }
+
+  addNull() {
+    return addNull(this.document);
+  }
+}
+
+function parse(text) {
+  try {
+    return readJson(text);
+  } catch (error) {
+    if (error instanceof JsonError) throw invalidData('', error.message);
+    throw error;
+  }
+}
+
+/** The schema is the processor's own; what is too deep is left for `compile` to refuse. */
+function copyBounded(schema) {
+  try {
+    return copy(schema);
+  } catch (error) {
+    if (error instanceof RangeError) return schema;
+    throw error;
+  }
+}
