@@ -78,9 +78,20 @@ class TestForm:
     @pytest.mark.rule("schema.convert.11")
     def test_a_value_that_is_replaced_keeps_its_place(self) -> None:
         base = {"a": 1, "b": {"x": 1, "y": 2}, "c": 3}
-        made = FREE.convert_json({"/b/x": 9, "c": 4, "/b/z": 0, "/a": 5, "d": 6}, base)
+        made = FREE.convert_json({"/b/x": 9, "a": 4, "/b/z": 0, "b": {"y": 5}, "d": 6}, base)
         assert list(made) == ["a", "b", "c", "d"]
         assert list(made["b"]) == ["x", "y", "z"]
+
+    @pytest.mark.rule("schema.convert.2")
+    def test_only_the_outermost_keys_are_pointers(self) -> None:
+        data = {"a": {"/b": {"/c": 1}}, "/d": {"/e": 2}, "l": [{"/f": 3}]}
+        inner = {"a": {"/b": {"/c": 1}}, "d": {"/e": 2}, "l": [{"/f": 3}]}
+        assert FREE.convert_json(data) == inner
+        assert FREE.convert_json(data, {"a": {"b": 0}, "d": {"e": 0}, "l": [{"f": 0}]}) == {
+            "a": {"b": 0, "/b": {"/c": 1}},
+            "d": {"e": 0, "/e": 2},
+            "l": [{"/f": 3}],
+        }
 
     @pytest.mark.rule("schema.convert.12")
     def test_nothing_is_validated(self) -> None:

@@ -45,9 +45,21 @@ class TestWidening:
             ({"type": "string", "const": "a", "enum": ["a", "b"]}, {**WIDE, "enum": ["a", None]}),
             ({"type": "string", "const": "z", "enum": ["a"]}, {**WIDE, "enum": ["a", None]}),
             ({"enum": ["a", 1, True]}, {"enum": ["a", 1, True, None]}),
+            (
+                {"type": "boolean", "const": True, "enum": [1]},  # true is not 1
+                {"type": ["boolean", "null"], "enum": [1, None]},
+            ),
+            (
+                {"type": "number", "const": 1, "enum": [1.0, 2]},
+                {"type": ["number", "null"], "enum": [1, None]},
+            ),
             ({"const": 0}, {"enum": [0, None]}),
             ({"const": None}, {"const": None}),
             ({"enum": [["a"]]}, {"enum": [["a"]]}),
+            ({"enum": ["a", {}]}, {"enum": ["a", {}]}),
+            ({"enum": []}, {"enum": []}),
+            ({"enum": [None]}, {"enum": [None]}),
+            ({"minLength": 1}, {"minLength": 1}),
             ({"type": "object", "enum": [{}]}, {"type": "object", "enum": [{}]}),
         ],
     )
@@ -326,6 +338,17 @@ class TestDroppingNulls:
                             ]
                         }
                     }
+                },
+                {"g": {"n": None}},
+                {"g": {}},
+            ),
+            (
+                {
+                    "oneOf": [
+                        {"properties": {"g": {"properties": {"n": TEXT}}}},
+                        {"type": ["array", "null"]},
+                        False,
+                    ]
                 },
                 {"g": {"n": None}},
                 {"g": {}},

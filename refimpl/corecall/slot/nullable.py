@@ -121,7 +121,11 @@ def _add_null_here(schema: dict[str, Any]) -> None:
         declared.append("null")
     if "const" in schema and schema["const"] is not None:
         constant = schema.pop("const")
-        if "enum" not in schema or constant in schema["enum"]:
+        listed = schema.get("enum", [constant])
+        if any(
+            value == constant and isinstance(value, bool) is isinstance(constant, bool)
+            for value in listed
+        ):
             schema["enum"] = [constant]
     if "enum" in schema and None not in schema["enum"]:
         schema["enum"].append(None)
