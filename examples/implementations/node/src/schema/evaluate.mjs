@@ -29,6 +29,12 @@ export function admitsType(node, type) {
   return value === true || !value.has('type') || typesOf(value.get('type')).includes(type);
 }
 
+/** Whether a branch is made for values of this one's type. */
+function isMadeFor(node, value) {
+  const type = node.final.get('type');
+  return node.final.value !== false && (type === undefined || ASSERTIONS.type(type, value));
+}
+
 /** Keywords on one value that need no subschema: `(argument, value) => whether it is kept`. */
 const ASSERTIONS = {
   type: (type, value) => typesOf(type).some((name) => TYPE_TESTS[name](value)),
@@ -153,6 +159,40 @@ export class Evaluator {
     };
     schemas.forEach(add);
     return [...list];
+  }
+
+  /**
+   * The subschemas by which what is inside a value is judged: those that apply, and of each `anyOf` and `oneOf` the branches
+   * that hold, or, when none does, the one made for the value's type, if there is just one (`slot.merge.14`).
+   */
+  judging(schemas, value) {
+    const nodes = new Set(this.applying(schemas, value));
+    for (const { children } of nodes) {
+      for (const branches of [children.anyOf, children.oneOf]) {
+        if (!branches) continue;
+        const holding = branches.filter((branch) => this.holds(branch, value));
+        const made = branches.filter((branch) => isMadeFor(branch, value));
+        const meant = holding.length > 0 ? holding : made.length === 1 ? made : [];
+        this.applying(meant, value).forEach((node) => nodes.add(node));
+      }
+    }
+    return [...nodes];
+  }
+
+  /** `[node, keyword]` of what is wrong with a value at its own place, missing members aside, or null. */
+  fault(schemas, value) {
+    const never = schemas.find((schema) => this.neverValid(schema));
+    if (never) return [never.final, 'false'];
+    for (const node of this.applying(schemas, value)) {
+      const keyword = this.ownFault(node, value, 'partial');
+      if (keyword !== null) return [node, keyword];
+    }
+    return null;
+  }
+
+  /** The schemas that hold for a member or an item of `value`. */
+  below(nodes, value, token) {
+    return isArray(value) ? this.items(nodes, Number(token)) : this.members(nodes, token);
   }
 
   /** The schemas that hold for a member, each once (`schema.check.8`). */

@@ -13,7 +13,7 @@ function* choices(nodes) {
 }
 
 /** The subschemas that apply to an object, and the single branch that fits it, with what applies by it. */
-function applyingWithBranches(evaluator, schemas, value) {
+export function applyingWithBranches(evaluator, schemas, value) {
   const nodes = new Set(evaluator.applying(schemas, value));
   for (const node of nodes) {
     // A Set is gone through to its end, what is added on the way included.
@@ -22,7 +22,7 @@ function applyingWithBranches(evaluator, schemas, value) {
   return [...nodes];
 }
 
-function isDropped(evaluator, nodes, value, name) {
+export function isDropped(evaluator, nodes, value, name) {
   const refuses = (schemas) => schemas.some((schema) => !evaluator.valid(schema, null));
   if (refuses(evaluator.members(nodes, name))) return true;
   for (const fitting of choices(nodes)) {
@@ -31,21 +31,18 @@ function isDropped(evaluator, nodes, value, name) {
   return false;
 }
 
-/**
- * A copy of `value` without the null members that their schemas do not admit.
- * `keep` may spare a member: `(path, nodes, object, name) => boolean`.
- */
-export function dropNulls(evaluator, schemas, value, keep = () => false, path = []) {
+/** A copy of `value` without the null members that their schemas do not admit; shares what did not change. */
+export function dropNulls(evaluator, schemas, value) {
   if (isArray(value)) {
     const nodes = evaluator.applying(schemas, value);
-    return value.map((item, index) => dropNulls(evaluator, evaluator.items(nodes, index), item, keep, [...path, String(index)]));
+    return value.map((item, index) => dropNulls(evaluator, evaluator.items(nodes, index), item));
   }
   if (!isObject(value)) return value;
   const nodes = applyingWithBranches(evaluator, schemas, value);
   const result = new Map();
   for (const [name, member] of value) {
-    if (member === null && isDropped(evaluator, nodes, value, name) && !keep(path, nodes, value, name)) continue;
-    result.set(name, dropNulls(evaluator, evaluator.members(nodes, name), member, keep, [...path, name]));
+    if (member === null && isDropped(evaluator, nodes, value, name)) continue;
+    result.set(name, dropNulls(evaluator, evaluator.members(nodes, name), member));
   }
   return result;
 }

@@ -4,11 +4,14 @@ import { invalidData } from '../errors.mjs';
 import { JsonError, readJson } from '../json/read.mjs';
 import { copy, isObject } from '../json/values.mjs';
 import { addNull } from './addnull.mjs';
+import { askSchema, askedPlaces } from './ask.mjs';
 import { places, remainingSchema } from './check.mjs';
 import { compile } from './compile.mjs';
 import { convert } from './convert.mjs';
+import { claimsName, rootNames } from './declared.mjs';
 import { Evaluator } from './evaluate.mjs';
 import { checkValues } from './limits.mjs';
+import { merge } from './merge.mjs';
 import { dropNulls } from './nulls.mjs';
 
 const MAX_DATA = 100;
@@ -26,11 +29,6 @@ export class SlotProcessor {
   constructor(schema) {
     this.document = compile(isObject(schema) ? copyBounded(schema) : schema);
     this.root = this.document.root;
-  }
-
-  /** Verdicts are remembered by identity, so each question has an evaluator of its own. */
-  evaluator() {
-    return new Evaluator();
   }
 
   places(data) {
@@ -56,6 +54,28 @@ export class SlotProcessor {
     if (value === null) value = new Map();
     checkObject(value, 'the reply');
     return dropNulls(new Evaluator(), [this.root], copy(value));
+  }
+
+  /** The known arguments as a caller gives them: pointers converted, nulls that mean nothing left out. */
+  known(data) {
+    checkObject(data, 'the known data');
+    const evaluator = new Evaluator();
+    const plain = convert(this.root, evaluator, data, null, claimsName(rootNames(evaluator, this.root, new Map(data))));
+    return copy(dropNulls(new Evaluator(), [this.root], plain));
+  }
+
+  /** A reply, not converted yet, laid over what is known. */
+  merge(known, reply) {
+    checkObject(known, 'the known data');
+    checkObject(reply, 'the reply');
+    return merge(this.root, known, reply);
+  }
+
+  /** `{missing, schema}`: the pointers asked for, and the nested schema a model is shown for them. */
+  ask(known, { optional = false } = {}) {
+    checkObject(known, 'the known data');
+    const asked = askedPlaces(this.root, known, { optional });
+    return { missing: asked.map(({ pointer }) => pointer), schema: askSchema(this.root, known, asked) };
   }
 
   addNull() {
