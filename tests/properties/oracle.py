@@ -69,15 +69,18 @@ def ecma(pattern: str) -> str:
     into one as a range list.
     """
     written: list[str] = []
-    in_class = False
-    for token in re.findall(r"\\.|.", pattern, re.DOTALL):
+    in_class = after_set = False
+    for mark in re.findall(r"\\.|.", pattern, re.DOTALL):
         inside = in_class
-        in_class = (in_class or token == "[") and token != "]"
-        known = _SETS.get(token)
-        if known is None or (inside and (token == "$" or known.startswith("[^"))):
-            written.append(token)
+        in_class = (in_class or mark == "[") and mark != "]"
+        known = _SETS.get(mark)
+        if mark == "-" and inside and after_set:
+            written.append(r"\-")  # no range: ECMA-262 reads it so, Python calls it a bad one
+        elif known is None or (inside and (mark == "$" or known.startswith("[^"))):
+            written.append(mark)
         else:
             written.append(known[1:-1] if inside else known)
+        after_set = known is not None and mark != "$"
     return "".join(written)
 
 

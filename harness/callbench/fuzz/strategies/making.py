@@ -189,7 +189,24 @@ class Maker:
             refused = any(self._reader.resolved(schema) is False for schema in schemas)
             if name in required or not (refused or self._bad_name(nodes, name)):
                 made[name] = self.value(schemas, depth + 1)
+        while lacking := self._brought_in(nodes, made):
+            for name in lacking:
+                made[name] = self.value(member_schemas(nodes, name), depth + 1)
         return made
+
+    def _brought_in(self, nodes: list[dict[str, Any]], made: dict[str, Any]) -> list[str]:
+        """Return the names that conditions and dependencies require, now that ``made`` is there."""
+        lacking: dict[str, None] = {}
+        for node in nodes:
+            if "if" in node:
+                keyword = "then" if self._reader.holds(node["if"], made) else "else"
+                branch = self._reader.resolved(node.get(keyword, True))
+                if isinstance(branch, dict):
+                    lacking |= dict.fromkeys(branch.get("required", ()))
+            for name, dependency in node.get("dependencies", {}).items():
+                if name in made and isinstance(dependency, list):
+                    lacking |= dict.fromkeys(dependency)
+        return [name for name in lacking if name not in made]
 
     def _further_names(self, nodes: list[dict[str, Any]]) -> st.SearchStrategy[str]:
         patterns = [pattern for node in nodes for pattern in node.get("patternProperties", ())]
