@@ -128,9 +128,9 @@ class Child:
         self._selector.close()
 
     def _send(self, line: bytes) -> None:
-        self._unsent = memoryview(line)
+        self._unsent = memoryview(bytes(self._unsent) + line)
         self._write()
-        if self._unsent and not self._closed(self._in):
+        if self._unsent and self._closed(self._in):
             self._selector.register(self._in, selectors.EVENT_WRITE)
 
     def _step(self, timeout: float) -> bool:
