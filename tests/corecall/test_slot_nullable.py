@@ -139,6 +139,16 @@ class TestWidening:
         kept = {"properties": {"a": {"oneOf": [TEXT, {"type": "integer"}]}}}
         assert widen(kept) == kept
 
+    @pytest.mark.rule("schema.null.6", "schema.limit.6")
+    @pytest.mark.parametrize("keyword", ["anyOf", "allOf"])
+    def test_branches_are_gone_through_once(self, keyword: str) -> None:
+        """Twice each, 48 levels would never end."""
+        schema, wide = TEXT, WIDE
+        for _ in range(48):
+            schema = {keyword: [{"properties": {"a": schema}}]}
+            wide = {keyword: [{"properties": {"a": wide}}]}
+        assert widen({"properties": {"a": schema}}) == {"properties": {"a": wide}}
+
     @pytest.mark.rule("schema.null.7")
     def test_references_in_branches(self) -> None:
         definitions = {"k": TEXT, "via": {"$ref": "#/definitions/k"}, "o": {"type": "object"}}
@@ -244,10 +254,14 @@ class TestWidening:
     def test_argument_stays_and_shares_nothing(self) -> None:
         schema = {"properties": {"a": {"type": ["string"], "enum": ["x"]}}, "required": ["a"]}
         before = copy.deepcopy(schema)
+        expected = {**before, "properties": {"a": {**WIDE, "enum": ["x", None]}}}
         widened = widen(schema)
+        assert widened == expected
         widened["required"].append("changed")
         widened["properties"]["a"]["enum"].append("changed")
         assert schema == before
+        assert widen(schema) == expected
+        assert not SlotProcessor(schema).is_valid({"a": None})
 
     @pytest.mark.rule("schema.null.1")
     def test_nested_too_deep(self) -> None:

@@ -7,6 +7,7 @@ null (:func:`add_null`); a null that the original schema does not admit means "n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from corecall.slot.compiled import Compiled
@@ -51,15 +52,19 @@ class _Widening:
         self._frozen = _frozen(compiled)
         self._holders = _holders(compiled)
 
-    def inside(self, schema: Any) -> Any:
+    def inside(self, schema: Schema) -> Any:
         """Return a copy of ``schema`` with the values inside it widened, not itself."""
-        if not isinstance(schema, dict) or id(schema) in self._frozen:
+        if isinstance(schema, bool) or id(schema) in self._frozen:
             return copy_json(schema)
+        return self._copied(schema, self.inside)
+
+    def _copied(self, schema: dict[str, Any], branch: Callable[[Schema], Any]) -> dict[str, Any]:
+        """Return a copy with the values inside widened, and its branches as ``branch`` gives them."""
         copied: dict[str, Any] = {}
         for keyword, value in schema.items():
             if keyword in ("properties", "patternProperties"):
                 copied[keyword] = {name: self._admitting(child) for name, child in value.items()}
-            elif keyword in ("definitions", "$defs") and isinstance(value, dict):
+            elif keyword in ("definitions", "$defs"):
                 copied[keyword] = {name: self.inside(child) for name, child in value.items()}
             elif keyword == "additionalProperties":
                 copied[keyword] = self._admitting(value)
@@ -70,7 +75,7 @@ class _Widening:
                     else self._admitting(value)
                 )
             elif keyword in ("anyOf", "allOf"):
-                copied[keyword] = [self.inside(child) for child in value]
+                copied[keyword] = [branch(child) for child in value]
             else:
                 copied[keyword] = copy_json(value)
         return copied
@@ -87,17 +92,12 @@ class _Widening:
             if isinstance(found, dict) and _is_basic(found) and id(schema) not in self._holders:
                 return {"anyOf": [copy_json(schema), {"type": "null"}]}
             return copy_json(schema)
-        widened: dict[str, Any] = self.inside(schema)
-        for keyword in ("anyOf", "allOf"):
-            branches = schema.get(keyword, [])
-            if branches:
-                has_null = keyword == "anyOf" and {"type": "null"} in branches
-                widened[keyword] = [
-                    copy_json(branch)
-                    if has_null and isinstance(branch, dict) and "$ref" in branch
-                    else self._admitting(branch)
-                    for branch in branches
-                ]
+        widened = self._copied(schema, self._admitting)
+        if {"type": "null"} in schema.get("anyOf", ()):  # it admits null without the references
+            widened["anyOf"] = [
+                copy_json(branch) if isinstance(branch, dict) and "$ref" in branch else wide
+                for branch, wide in zip(schema["anyOf"], widened["anyOf"], strict=True)
+            ]
         if _is_basic(schema):
             _add_null_here(widened)
         return widened
