@@ -833,6 +833,36 @@ class TestHostile:
         with pytest.raises(SchemaError, match="nested deeper than 250"):
             SlotProcessor({keyword: nested(250, wrap, 0)})
 
+    @pytest.mark.rule("schema.limit.8")
+    def test_number_of_arrays_and_objects(self) -> None:
+        processor = SlotProcessor({"properties": {"l": {"type": "array"}}})
+        assert processor.is_valid({"l": [[]] * 249_998})
+        assert SlotProcessor({"enum": [{}] * 49_998}).is_valid({})
+        for kind in (list, dict, tuple):
+            with pytest.raises(DataError, match="more than 250,000 arrays") as caught:
+                processor.check_json({"l": [kind()] * 249_999})
+            assert caught.value.pointer == ""
+            with pytest.raises(SchemaError, match="more than 50,000 arrays"):
+                SlotProcessor({"enum": [kind()] * 49_999})
+
+    @pytest.mark.rule("schema.limit.8")
+    def test_arrays_that_hold_one_another_twice(self) -> None:
+        value: list[Any] = []
+        for _ in range(40):
+            value = [value, value]
+        with pytest.raises(DataError, match="more than"):
+            SlotProcessor({}).check_json({"x": value})
+        with pytest.raises(SchemaError, match="more than"):
+            SlotProcessor({"enum": value})
+
+    @pytest.mark.rule("schema.limit.9")
+    def test_length_of_patterns(self) -> None:
+        assert SlotProcessor({"pattern": "a" * 20_000}).is_valid("a" * 20_000)
+        for schema in ({"pattern": "a" * 20_001}, {"patternProperties": {"a" * 20_001: {}}}):
+            with pytest.raises(SchemaError, match="more than 20,000 characters") as caught:
+                SlotProcessor({"items": schema})
+            assert caught.value.pointer.startswith("/items/pattern")
+
     @pytest.mark.rule("schema.limit.4")
     @pytest.mark.parametrize("sign", [1, -1])
     def test_size_of_integers(self, sign: int) -> None:

@@ -75,7 +75,7 @@ def plain_data(data: Any) -> tuple[Any, int]:
     of ``dict``, ``list``, ``str``, ``int`` and ``float`` (enum members too) their base type, in a
     copy. Raises :class:`DataError`.
 
-    Contract: schema.valid.14, schema.limit.1, schema.engine.19.
+    Contract: schema.valid.14, schema.limit.1, schema.limit.8, schema.engine.19.
     """
     longest = _longest_string(data, _DATA)
     if longest is not None:
@@ -99,6 +99,8 @@ def check_size(schema: dict[str, Any]) -> None:
 
     Asked before anything writes the schema out: a few lists that hold one another twice are more
     than any memory has. What nests too deep or is not plain is for :func:`plain_schema` to say.
+
+    Contract: schema.limit.8.
     """
     count = 1
     level: list[Any] = [schema]

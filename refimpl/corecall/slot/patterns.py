@@ -116,7 +116,10 @@ def _validator(source: str, limit: int) -> jsonschema_rs.Draft7Validator:
 
 @lru_cache(maxsize=1024)
 def _accepted(pattern: str, *, ascii_text: bool) -> tuple[str, bool]:
-    """Return the pattern as the engine takes it, and whether it runs in linear time."""
+    """Return the pattern as the engine takes it, and whether it runs in linear time.
+
+    Contract: schema.limit.9.
+    """
     if len(pattern) > MAX_LENGTH:
         raise PatternError(f"a regular expression of more than {MAX_LENGTH:,} characters")
     source = _Translator(map_surrogates(pattern), ascii_text=ascii_text).run()
