@@ -7,6 +7,7 @@ ones need. A ``Completion`` serves one response, nothing is shared.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -20,6 +21,8 @@ class Delta(NamedTuple):
     content: str
     reasoning: str
 
+
+_MARK = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
 
 _NOTHING = Delta("", "")
 
@@ -36,17 +39,51 @@ class ToolCall:
 class _Call:
     """A tool call being put together."""
 
-    __slots__ = ("arguments", "id", "name")
+    __slots__ = (
+        "_counted",
+        "_depth",
+        "_escaped",
+        "_malformed",
+        "_quoted",
+        "arguments",
+        "id",
+        "name",
+    )
 
     def __init__(self) -> None:
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
+        self._counted = 0
+        self._depth = 0
+        self._quoted = False
+        self._escaped = False
+        self._malformed = False
 
     def is_complete(self) -> bool:
-        if not self.arguments[-1].endswith("}"):
+        """Say whether the arguments are whole.
+
+        They are parsed only where their brackets balance, and each fragment's are counted once: a
+        call of thousands of fragments would else be read from its beginning with every one.
+        """
+        for fragment in self.arguments[self._counted :]:
+            self._count(fragment)
+        self._counted = len(self.arguments)
+        if self._malformed or self._depth or not self.arguments[-1].endswith("}"):
             return False
-        return parse_arguments("".join(self.arguments)).object is not None
+        self._malformed = parse_arguments("".join(self.arguments)).object is None
+        return not self._malformed
+
+    def _count(self, fragment: str) -> None:
+        start = int(self._escaped)  # then the first character belongs to a backslash
+        self._escaped = self._escaped and not fragment
+        for mark in _MARK.findall(fragment, start):
+            if mark[0] == "\\":
+                self._escaped = len(mark) == 1
+            elif mark == '"':
+                self._quoted = not self._quoted
+            elif not self._quoted:
+                self._depth += 1 if mark in "{[" else -1
 
 
 class Completion:

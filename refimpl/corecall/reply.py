@@ -33,7 +33,8 @@ from .repair import Repaired, repair_object
 __all__ = ["ParsedReply", "loads", "parse_arguments", "parse_reply", "process_response"]
 
 _B = r"[ \t\r\n]*+"
-_IN_TEXT = re.compile(r"[{\[]|</?think>")
+# A brace that nothing of an object follows is not even looked at: texts of braces are read at once.
+_IN_TEXT = re.compile(rf"\{{(?={_B}(?:[}}\"'‘“]|[^\W\d]))|\[|</?think>")
 _OBJECT = re.compile(rf"(?:\[{_B})*+\{{{_B}(?:\}}|{STRING}{_B}:)", re.DOTALL)
 _LOOSE_OBJECT = re.compile(
     rf"\{{{_B}(?:[^\W\d][\w-]*+|'(?:[^'\\\n]|\\.)*+'|‘[^‘’\n]*+’|“[^“”\n]*+”){_B}:"
