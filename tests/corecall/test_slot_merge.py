@@ -602,6 +602,10 @@ class TestFilled:
         )
 
     @pytest.mark.rule("slot.merge.25")
+    def test_an_empty_object_is_a_leaf(self) -> None:
+        assert merge({}, {}, {"e": {}, "g": {"h": {}}}).filled == ("/e", "/g/h")
+
+    @pytest.mark.rule("slot.merge.25")
     def test_names_are_escaped(self) -> None:
         assert merge({}, {}, {"a/b": 1, "m~n": {"": 2}}).filled == ("/a~1b", "/m~0n/")
 

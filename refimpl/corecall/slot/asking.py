@@ -40,7 +40,7 @@ def asked(
         if join(found.tokens) in pointers
     ]
     more = []
-    if optional and "" not in pointers:
+    if optional:
         above = {tokens for tokens, _ in places}
         more = [
             tokens
