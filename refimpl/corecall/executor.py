@@ -177,14 +177,17 @@ class StepExecutor:
 
         Contract: executor.fill.1, executor.fill.2, executor.fill.3, executor.fill.6,
         executor.fill.7, executor.fill.8, executor.fill.9, executor.fill.10, executor.fill.11,
-        executor.fill.12, executor.fill.13, executor.fill.14.
+        executor.fill.12, executor.fill.13, executor.fill.14, executor.fill.15.
         """
+        from .slot.processor import SlotProcessor
         from .slot.slot import Slot  # the Slot is a Call of its own, built on this module
 
         override = call.node.override if call.node else None
         schema = call.input_model.model_json_schema(override=override)
         # The dump holds Python's dates and enum members, a schema speaks of JSON.
-        known = to_jsonable_python(call.input)
+        given = to_jsonable_python(call.input)
+        known = SlotProcessor(schema).process_json(given)
+        self.input = _kept(call.input, known)
         slot = await Slot.instance(self, call.node, data=known, current_schema=schema)
         async with aclosing(slot.exec(self, slot.input)) as chunks:
             async for chunk in chunks:
@@ -192,7 +195,7 @@ class StepExecutor:
                     continue
                 self.remaining_schema = chunk.content["remaining_schema"]
                 new = _changed(known, chunk.content["slot_data"])
-                self.input = deep_merge(call.input, new)
+                self.input = deep_merge(self.input, new)
         call.input = self.input
 
     async def _emit(self, call: CoreCall, chunk: CallOutputChunk) -> None:
@@ -210,6 +213,15 @@ class StepExecutor:
 
 def _text(chunk: CallOutputChunk) -> str:
     return chunk.content if isinstance(chunk.content, str) else dumps(chunk.content)
+
+
+def _kept(value: Any, known: Any) -> Any:
+    """Return ``value`` without the members that ``known``, its JSON form, has lost."""
+    if isinstance(value, dict) and isinstance(known, dict):
+        return {key: _kept(child, known[key]) for key, child in value.items() if key in known}
+    if isinstance(value, list) and isinstance(known, list):
+        return [_kept(child, item) for child, item in zip(value, known, strict=True)]
+    return value
 
 
 def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:

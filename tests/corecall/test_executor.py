@@ -458,6 +458,29 @@ class TestFilling:
         assert runner.input == {"city": "Oslo", "guest": {"name": "Ida", "age": 41}}
         assert reasoning.requests == function.requests == []
 
+    @pytest.mark.rule("executor.fill.15")
+    @pytest.mark.parametrize("missing", [True, False])
+    async def test_a_null_that_is_not_admitted_is_taken_out(self, missing: bool) -> None:
+        class Loose(DataBase):
+            when: date
+            rows: list[dict[str, int | None]]
+            city: str = ""
+
+        class Nulls(Book, input_model=Loose, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Loose:
+                given = {} if missing else {"city": "Oslo"}
+                rows = [{"x": None, "y": None}]
+                return Loose.model_construct(when=date(2026, 3, 12), rows=rows, **given)
+
+        row = {"properties": {"x": {"type": "integer"}, "y": {"type": ["integer", "null"]}}}
+        city = {"type": "string", "minLength": 1}
+        node = NodeInfo(override={"rows": {"type": "array", "items": row}, "city": city})
+        runner = executor(Pair(FakeReasoning([['{"city": "Oslo"}']]), FakeFunction()))
+        call = await Nulls.instance(runner, node, enable_filling=True)
+        await runner.run(call)
+        assert runner.status is StepStatus.SUCCESS
+        assert runner.input == {"when": date(2026, 3, 12), "rows": [{"y": None}], "city": "Oslo"}
+
     @pytest.mark.rule("executor.fill.11", "executor.callback.9")
     async def test_the_slot_leaves_no_trace_in_the_output(self) -> None:
         got: list[CallOutputChunk] = []
