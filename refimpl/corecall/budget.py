@@ -4,6 +4,8 @@ A template can ask for more than any machine has in a few characters (``"x" * 10
 loops). So everything that can grow is charged to the :class:`Budget` of the rendering *before* it is
 made, and one that asks for too much ends with a :class:`LimitError` that names the limit.
 :mod:`corecall.sandbox` is where the charging happens.
+
+Contract: llm.limit.1, llm.limit.2, llm.limit.3, llm.limit.4, llm.limit.5.
 """
 
 from __future__ import annotations
@@ -50,6 +52,9 @@ _LONGEST_ESCAPE = 10
 """Characters that ``ascii()`` may write for one."""
 
 
+_TOO_LARGE = "it makes an integer of more than 4,200 digits"
+
+
 class LimitError(Exception):
     """A rendering asked for more than a prompt may use; the message names the limit."""
 
@@ -77,6 +82,8 @@ class Budget:
 
     def made(self, value: Any) -> Any:
         """Charge a text or a container that no one could measure before it was made."""
+        if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+            raise LimitError(_TOO_LARGE)
         if isinstance(value, (str, list, tuple, dict)):
             self.make(len(value))
         return value
@@ -151,11 +158,12 @@ class Budget:
             if isinstance(left, (str, list, tuple)) and isinstance(right, (str, list, tuple)):
                 self.make(len(left) + len(right))
         elif isinstance(left, int) and isinstance(right, int):
-            grown = left.bit_length() * right if operator == "**" else left.bit_length()
-            if operator == "*":
-                grown += right.bit_length()
-            if grown > MAX_INTEGER_BITS and abs(left) > 1:
-                raise LimitError("it makes an integer of more than 4,200 digits")
+            grown = (
+                left.bit_length() - 1
+            )  # the result has more bits than this, but not twice as many
+            grown = grown * right if operator == "**" else grown + right.bit_length() - 1
+            if grown >= MAX_INTEGER_BITS:
+                raise LimitError(_TOO_LARGE)
         elif operator == "*":
             for many, times in ((left, right), (right, left)):
                 if isinstance(many, (str, list, tuple)) and isinstance(times, int):

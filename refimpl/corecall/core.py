@@ -88,7 +88,8 @@ class DataBase(BaseModel):
         result shares nothing with ``override`` (seed CoreCall §3.1.2). An override that is no
         JSON, or nests deeper than a schema may, is a ``SchemaError``, a ``ValueError``.
 
-        Contract: core.data.1, core.data.2, core.data.3, core.data.4, core.data.5, core.data.6.
+        Contract: core.data.1, core.data.2, core.data.3, core.data.4, core.data.5, core.data.6,
+        core.data.7.
         """
         schema = super().model_json_schema(**kwargs)
         if override:

@@ -4,6 +4,8 @@ Only those are here whose result can be far larger than what they are given, or 
 than its length; the others are charged for what they made. A measure of a filter takes the filter's own
 arguments and returns its value; one of a method takes the text and the method's arguments, and
 returns those.
+
+Contract: llm.limit.2, llm.limit.5.
 """
 
 from __future__ import annotations

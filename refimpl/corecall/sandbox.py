@@ -5,6 +5,8 @@ tree of a template is rewritten while it is compiled, so that loops, slices, com
 texts pass through the charging filters below; operators, calls and filters are charged where the
 sandbox already looks at them. A template of nothing but loops, conditions and names, which is what the bundled
 prompts are, pays for the loops alone.
+
+Contract: llm.limit.1, llm.limit.2, llm.limit.3, llm.limit.4, llm.limit.6, llm.limit.7.
 """
 
 from __future__ import annotations
@@ -113,7 +115,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         budget = BUDGET.get()
         budget.operation(operator, left, right)
         result = self.binop_table[operator](left, right)
-        return budget.made(result) if operator == "%" else result
+        return budget.made(result) if operator == "%" or isinstance(result, int) else result
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return what the sandbox does; a plain member, the usual case, without its detours."""

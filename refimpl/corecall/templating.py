@@ -37,7 +37,7 @@ def render(which: str, source: str, variables: dict[str, Any]) -> str:
     may take is bounded, see :mod:`corecall.budget`. Raises ``CallError``.
 
     Contract: llm.render.3, llm.render.4, llm.render.5, llm.render.6, llm.render.7, llm.render.8,
-    llm.render.9, llm.render.11.
+    llm.render.9, llm.render.11, llm.limit.7.
     """
     try:
         template = (_compiled if len(source) <= _KEPT_SOURCE else _compile)(source)

@@ -2,7 +2,7 @@
 
 Everything is measured without recursion, before anything recursive looks at it.
 
-Contract: schema.limit.1, schema.limit.3, schema.limit.4, schema.engine.11.
+Contract: schema.limit.1, schema.limit.3, schema.limit.4, schema.limit.8, schema.engine.11.
 """
 
 from __future__ import annotations
