@@ -42,7 +42,7 @@ def loads(text: str) -> Any:
             JSON or nests deeper than :data:`MAX_DEPTH`. Never ``RecursionError``.
 
     Contract: reply.json.1, reply.json.2, reply.json.3, reply.json.4, reply.json.5, reply.json.6,
-    reply.json.8.
+    reply.json.8, reply.json.9.
     """
     if text.count("{") + text.count("[") > MAX_DEPTH:
         _check_depth(text)

@@ -43,18 +43,18 @@ _PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
 _NO_WORDS: Final = frozenset({"NaN", "Infinity", "undefined", "inf", "nan"})
 
 
-def repair_object(text: str) -> Repaired | None:
+def repair_object(text: str, *, alone: bool = False) -> Repaired | None:
     """Return the object that ``text`` starts with and the repairs made, in order of need.
 
     ``None`` when there is more than one reading, or none, or nothing to mend. What follows
-    the object is ignored. Time is linear in ``text``.
+    the object is ignored, unless it must stand ``alone``. Time is linear in ``text``.
     """
     repairer = _Repairer(text)
     try:
         value = repairer.object(1)
     except ValueError:
         return None
-    if not repairer.made:
+    if not repairer.made or (alone and not _END.match(text, repairer.position)):
         return None
     return Repaired(value, tuple(repairer.made), tuple(repairer.duplicates))
 

@@ -9,7 +9,7 @@ The rules, in the order they apply:
    JSON value are part of the value.
 3. ``{`` begins an object when ``}`` or a string and a colon follow, else it is text.
    ``{name:`` and ``{'name':`` begin a malformed one if a bracket closes it, else are text.
-   ``[`` begins an array when only JSON follows up to its end, or an object comes first.
+   ``[`` begins an array when only JSON follows up to its end, or such an object comes first.
 4. A value reaches to where its brackets balance, strings respected. One that is malformed is
    skipped whole, one that never closes reaches to the end: its inner objects are no answer.
 5. The last object wins.
@@ -37,7 +37,7 @@ _B = r"[ \t\r\n]*+"
 _IN_TEXT = re.compile(rf"\{{(?={_B}(?:[}}\"'‘“]|[^\W\d]))|\[|</?think>")
 _OBJECT = re.compile(rf"(?:\[{_B})*+\{{{_B}(?:\}}|{STRING}{_B}:)", re.DOTALL)
 _LOOSE_OBJECT = re.compile(
-    rf"\{{{_B}(?:[^\W\d][\w-]*+|'(?:[^'\\\n]|\\.)*+'|‘[^‘’\n]*+’|“[^“”\n]*+”){_B}:"
+    rf"(?:\[{_B})*+\{{{_B}(?:[^\W\d][\w-]*+|'(?:[^'\\\n]|\\.)*+'|‘[^‘’\n]*+’|“[^“”\n]*+”){_B}:"
 )
 _STRUCTURE = re.compile(OPEN_STRING + r"|[{}\[\]]|</?think>", re.DOTALL)
 # The same in a Python dict, where an apostrophe begins a string as well.
@@ -115,7 +115,7 @@ def parse_arguments(text: str, *, repair: bool = False) -> ParsedReply:
     try:
         value = loads(text)
     except ValueError as error:
-        mended = repair_object(body) if repair else None
+        mended = repair_object(body, alone=True) if repair else None
         if mended is None:
             return ParsedReply(None, problem=f"the arguments are malformed: {error}")
         return _of_repair(mended)
@@ -162,11 +162,6 @@ def _scan(text: str) -> _Found:
             continue
         if _OBJECT.match(text, start):
             end, closed = _balance(text, start)
-        elif opener[0] == "[":
-            end, closed = _array(text, start)
-            if not closed:
-                position = _back_to_thought_end(text, start, end)
-                continue
         elif loose and (name := _LOOSE_OBJECT.match(text, start)):
             structure = _PYTHON_STRUCTURE if "'" in name[0] else _STRUCTURE
             end, closed = _balance(text, start, structure)
@@ -175,6 +170,11 @@ def _scan(text: str) -> _Found:
                 # the scan quadratic.
                 loose = False
                 found.malformed.append((start, "the JSON object is malformed and never closes"))
+                continue
+        elif opener[0] == "[":
+            end, closed = _array(text, start)
+            if not closed:
+                position = _back_to_thought_end(text, start, end)
                 continue
         else:
             continue

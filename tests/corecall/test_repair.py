@@ -192,6 +192,20 @@ class TestKinds:
             assert mended(text + end) == (answer, ("missing closing bracket",))
 
     @pytest.mark.rule("reply.repair.10")
+    def test_python_literals_are_whole_at_the_end(self) -> None:
+        assert mended('{"a": True') == ({"a": True}, ("Python literal", "missing closing bracket"))
+
+    @pytest.mark.rule("reply.repair.10")
+    @pytest.mark.parametrize("open_bracket", ["{", '{"a": [', '{"a": 1, "b": {', '{"a": [1, ['])
+    def test_a_bracket_that_nothing_follows_is_not_closed(self, open_bracket: str) -> None:
+        assert mended(open_bracket) == (None, ())
+
+    @pytest.mark.rule("reply.repair.7")
+    @pytest.mark.parametrize("value", ["-x", "-Infinity", "nan", "two words", "a.b"])
+    def test_what_is_no_word_is_not_mended(self, value: str) -> None:
+        assert mended(f"{{'a': {value}}}") == (None, ())
+
+    @pytest.mark.rule("reply.repair.10")
     @pytest.mark.parametrize("after", [" ok", "``` ```", ")", "]", " {x"])
     def test_it_is_missing_only_at_the_very_end(self, after: str) -> None:
         assert mended(f'{{"a": [{{"b": 1{after}') == (None, ())

@@ -287,7 +287,9 @@ class TestScan:
         assert found('so: {\n "a" : 1}') == {"a": 1}
 
     @pytest.mark.rule("reply.scan.5")
-    @pytest.mark.parametrize("name", ["a", "b-c_1", "城市", "'a'", "'a}'", "‘a’", "“a”"])
+    @pytest.mark.parametrize(
+        "name", ["a", "b-c_1", "城市", "_", "'a'", "'a}'", r"'a\'b'", "''", "‘a’", "“a”", "“”"]
+    )
     def test_a_loose_object_lends_no_inner_object(self, name: str) -> None:
         assert found(f'x {{{name}: {{"b": 1}}}}') is None
         assert found(f'x {{ {name} : {{"b": 1}}}} {{"c": 1}}') == {"c": 1}
@@ -296,6 +298,13 @@ class TestScan:
     def test_one_that_never_closes_is_text(self) -> None:
         assert found('an open {brace: yes. {"a": 1}') == {"a": 1}
         assert found('{one: {two: {"a": 1}') == {"a": 1}
+        assert found('{one: <think>hm</think> {"a": 1}}') == {"a": 1}
+        assert found('[{one: {"a": 1}') == {"a": 1}
+
+    @pytest.mark.rule("reply.scan.5")
+    @pytest.mark.parametrize("name", ["-a", "1a", "a b", "'a\nb'", '‘a"', "a.b"])
+    def test_another_name_makes_the_brace_text(self, name: str) -> None:
+        assert found(f'x {{{name}: {{"b": 1}}}}') == {"b": 1}
 
     @pytest.mark.rule("reply.scan.6")
     @pytest.mark.parametrize(
@@ -328,6 +337,8 @@ class TestScan:
             '[true, null, -1.5e3, "s", {"a": 1}]',
             '[{"a": 1}, {"b": 1}',
             '[1, {"a": 1}',
+            "[{'a': {\"b\": 1}}]",
+            '[ [{a: {"b": 1}}, {"c": 2}]]',
         ],
     )
     def test_an_array_is_no_answer_and_lends_none(self, array: str) -> None:
@@ -539,3 +550,9 @@ class TestArguments:
         assert (parsed.object, parsed.text) == ({"a": {"b": 1}}, '{"a": {"b": 1}}')
         assert parsed.repairs == ("missing closing bracket",)
         assert parse_arguments("[1,]", repair=True).object is None
+
+    @pytest.mark.rule("reply.tool.6")
+    @pytest.mark.parametrize("after", [" {'b': 2}", " ok", "]", "``` ```"])
+    def test_mended_arguments_stand_alone(self, after: str) -> None:
+        assert parse_arguments("{'a': 1}\n```\n", repair=True).object == {"a": 1}
+        assert parse_arguments("{'a': 1}" + after, repair=True).object is None
