@@ -111,12 +111,22 @@ class TestRecords:
             (TextPart, {"text": 1}, "text"),
             (ToolArgument, {"text": 1}, "text"),
             (ToolResult, {"parts": None}, "parts"),
+            (ToolResult, {"parts": ["x"]}, "parts"),
+            (ToolResult, {"parts": [{"type": "image", "url": "u", "mime_type": 5}]}, "parts"),
         ],
     )
     def test_values_are_not_converted(self, kind: Any, fields: Any, name: str) -> None:
         with pytest.raises(ValidationError) as caught:
             kind(**fields)
         assert caught.value.errors()[0]["loc"][0] == name
+
+    @pytest.mark.rule("callback.record.3")
+    def test_a_record_may_be_given_as_itself_or_as_an_object(self) -> None:
+        part = TextPart(text="t")
+        result = ToolResult(parts=[part])
+        for parts in ([part], [{"type": "text", "text": "t"}]):
+            assert CallbackOutput(tool_output={"parts": parts}).tool_output == result  # type: ignore[arg-type]
+        assert CallbackOutput(tool_output=result).tool_output == result
 
     @pytest.mark.rule("callback.record.4")
     @pytest.mark.parametrize(
