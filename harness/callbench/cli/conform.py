@@ -165,7 +165,8 @@ def _hush_logs() -> None:
     """Keep what an implementation in process logs off the terminal, where Python would put it."""
     import logging
 
-    logging.getLogger().addHandler(logging.NullHandler())
+    if not (root := logging.getLogger()).handlers:
+        root.addHandler(logging.NullHandler())
 
 
 def _print(finished: Finished, repeat: Any, most: int) -> None:

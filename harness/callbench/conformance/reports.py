@@ -129,7 +129,9 @@ def as_markdown(finished: Finished) -> str:
 
 def _table(title: str, counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     head = [f"| {title} | {' | '.join(OUTCOMES)} |", "| --- |" + " --: |" * len(OUTCOMES)]
-    total = {outcome: sum(row[outcome] for row in counts.values()) for outcome in OUTCOMES}
+    total: dict[str, int] = {
+        outcome: sum(row[outcome] for row in counts.values()) for outcome in OUTCOMES
+    }
     rows: dict[str, Mapping[str, int]] = {
         **{f"`{name}`": row for name, row in counts.items()},
         "all": total,

@@ -109,9 +109,8 @@ def run_cases(
 
 def _together(work: Callable[[Peer], None], peers: Sequence[Peer], stop: threading.Event) -> None:
     with ThreadPoolExecutor(len(peers)) as pool:
-        working = [pool.submit(work, peer) for peer in peers]
         try:
-            for one in working:
+            for one in [pool.submit(work, peer) for peer in peers]:
                 one.result()
         except BaseException:  # Ctrl-C, or a peer that cannot be started again
             stop.set()

@@ -96,6 +96,8 @@ class StdioPeer:
                 f"the peer cannot be started: {self.command[0]}: {error.strerror}",
                 remedy="Give --impl a command line as you would type it here, or python:package.module.",
             ) from error
+        if self._closed:  # meanwhile, by a thread that could not see this child yet
+            child.terminate()
         try:
             request = messages.write(messages.hello_request())
             line = child.exchange(request, time.monotonic() + self._hello_within)

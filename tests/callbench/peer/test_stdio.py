@@ -13,6 +13,7 @@ import pytest
 
 from callbench.errors import ExitCode
 from callbench.peer import Failed, Misbehaved, PeerError, Result, StdioPeer, Unsupported
+from callbench.peer.child import Child
 
 from .conftest import HERE, Broken
 
@@ -187,3 +188,17 @@ class TestEnd:
         peer.close()
         with pytest.raises(PeerError, match="closed"):
             ask(peer)
+
+    def test_closing_while_the_child_is_being_made_ends_it(
+        self, broken: Broken, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        peer = broken("hangs")
+
+        class Slow(Child):
+            def __init__(self, *words: Any, **options: Any) -> None:
+                peer.close()
+                super().__init__(*words, **options)
+
+        monkeypatch.setattr("callbench.peer.stdio.Child", Slow)
+        with pytest.raises(PeerError, match="SIGKILL"):
+            ask(peer, TWO, 30.0)
