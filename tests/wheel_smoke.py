@@ -33,6 +33,8 @@ def main() -> None:
         assert sorted(path.name for path in empty.iterdir()) == ["reports"]
         found = json.loads(_run([python, "-c", _FRAMES, told["dir"]], empty))
         assert found == [told["cases"], told["exact"]["value"]], (found, told)
+        judged = json.loads(_run([python, "-m", "callbench", "conform", "--json"], empty))
+        assert judged["passed"] == judged["cases"] > 900, judged["failures"]
         print(f"wheel: {told['cases']} cases scored outside the checkout in {told['seconds']} s")
 
 
