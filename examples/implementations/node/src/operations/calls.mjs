@@ -1,0 +1,153 @@
+/** Operations on calls: building values, the LLM call, the Slot, an executor's run. */
+
+import { CallbackHandlers } from '../callbacks.mjs';
+import { assembleVars, CoreCall, overriddenSchema } from '../core.mjs';
+import { CallError, Cancelled, ContractError, GenerationError } from '../errors.mjs';
+import { isObject, object } from '../json/values.mjs';
+import { LLM } from '../llm.mjs';
+import { build, isType } from '../records.mjs';
+import { Slot } from '../slot.mjs';
+import { attributesOf, down, executorOf, ScriptedFunction, ScriptedReasoning } from './scripted.mjs';
+
+function built(input) {
+  if (!isType(input.get('type'))) throw new ContractError('unsupported', `no type ${input.get('type')}`);
+  return build(input.get('type'), input.get('value'));
+}
+
+const varsOf = (input) => assembleVars({
+  task: build('Task', input.get('task')),
+  question: input.get('question'),
+  background: build('ExecutorBackground', input.get('background')),
+});
+
+async function llmCall(input, llm = null) {
+  const call = input.get('call') ?? new Map();
+  return LLM.instance(executorOf(input.get('vars'), call, { llm }), null, attributesOf(call));
+}
+
+async function llmRun(input) {
+  let options = null;
+  const reasoning = {
+    async* call(messages, given) {
+      options = given;
+      for (const content of input.get('pieces')) yield { content, reasoning: '' };
+      if (input.has('fails')) throw new Error(input.get('fails'));
+    },
+  };
+  const call = await llmCall(input, { reasoning, function: null });
+  const chunks = [];
+  for await (const piece of call.exec(null, call.input)) chunks.push(piece);
+  return object({ chunks, options: object(options) });
+}
+
+/** The Slot of an example and its models, which must be asked exactly when they have an answer. */
+async function slotOf(input) {
+  const call = input.get('call') ?? new Map();
+  const replies = ['reasoning', 'reasoning_fails'].filter((name) => input.has(name))
+    .map((name) => (name === 'reasoning' ? input.get(name) : down(input.get(name))));
+  const answers = [];
+  if (input.has('function')) answers.push(input.get('function'));
+  if (input.has('function_fails')) answers.push(down(input.get('function_fails')));
+  if (input.has('function_invalid')) answers.push(new GenerationError('the function model gave no valid object', input.get('function_invalid')));
+  const llm = { reasoning: new ScriptedReasoning(replies), function: new ScriptedFunction(answers) };
+  const executor = executorOf(input.get('vars'), call, { llm });
+  return { slot: await Slot.instance(executor, null, attributesOf(call)), llm, replies, answers };
+}
+
+async function slotRun(input) {
+  const { slot, llm, replies, answers } = await slotOf(input);
+  const chunks = [];
+  for await (const piece of slot.exec(null, slot.input)) chunks.push(piece);
+  if (llm.reasoning.asked.length !== replies.length || llm.function.asked.length !== answers.length) throw new Error('a model that has an answer was not asked');
+  return { slot, content: chunks[0].get('content') };
+}
+
+async function slotTrace(input) {
+  const { trace } = (await slotRun(input)).slot;
+  const pointers = (entries) => entries.map(({ pointer }) => pointer);
+  return object({
+    asked: trace.asked, answers: trace.answers, unparsed: trace.unparsed, filled_by: trace.filledBy,
+    rejected: pointers(trace.rejected), undeclared: pointers(trace.undeclared),
+  });
+}
+
+async function slotStage2(input) {
+  const { slot, llm, answers } = await slotOf(input);
+  if (answers.length === 0) llm.function.answers = [new Map()];
+  for await (const piece of slot.exec(null, slot.input)) void piece; // eslint-disable-line no-void
+  const [{ messages, schema }] = llm.function.asked;
+  return object({ messages: messages.slice(llm.reasoning.asked[0].messages.length), schema });
+}
+
+/** A call that does what an example says. */
+function scriptedCall(input) {
+  const raises = input.get('raises');
+  return class Scripted extends CoreCall {
+    static inputModel = { schema: input.get('schema') ?? object({ type: 'object' }) };
+
+    static outputModel = { schema: new Map() };
+
+    async _init() { // eslint-disable-line class-methods-use-this
+      return input.get('input') ?? new Map();
+    }
+
+    async* _exec() { // eslint-disable-line class-methods-use-this
+      yield* (input.get('chunks') ?? []).map((piece) => build('CallOutputChunk', piece));
+      if (isObject(raises)) throw new CallError(raises.get('message'), raises.get('data') ?? new Map());
+      if (raises === 'cancel') throw new Cancelled();
+      if (raises !== undefined) throw new Error('bug');
+    }
+  };
+}
+
+function recordingHandlers(hooks) {
+  const handlers = new CallbackHandlers();
+  handlers.onStart((start) => { hooks.push(['start', start.arguments_in_json]); });
+  handlers.onEnd((end) => { hooks.push(['end', end.response]); });
+  handlers.onEndWithStream(async (stream) => {
+    const responses = [];
+    for await (const piece of stream) responses.push(piece.response);
+    hooks.push(['stream', responses]);
+  });
+  handlers.onError((error) => { hooks.push(['error', error.message]); });
+  return handlers;
+}
+
+async function executorRun(input) {
+  const hooks = [];
+  const sink = [];
+  const llm = {
+    reasoning: new ScriptedReasoning(input.get('replies') ?? []),
+    function: new ScriptedFunction((input.get('answers') ?? []).map((answer) => answer ?? down('down'))),
+  };
+  const executor = executorOf(undefined, undefined, { llm, handlers: recordingHandlers(hooks), sink: (piece) => { sink.push(piece); } });
+  const node = input.has('override') ? build('NodeInfo', object({ override: input.get('override') })) : null;
+  const call = await scriptedCall(input).instance(executor, node, {
+    enable_filling: input.get('enable_filling') ?? false, to_user: input.get('to_user') ?? false,
+  });
+  let raised = false;
+  try {
+    await executor.run(call);
+  } catch (error) {
+    raised = true;
+  }
+  const all = {
+    status: executor.status, chunks: executor.chunks, input: executor.input, remaining_schema: executor.remainingSchema,
+    sink, raised, hooks, requests: [BigInt(llm.reasoning.asked.length), BigInt(llm.function.asked.length)],
+  };
+  return object(Object.fromEntries(input.get('show').map((name) => [name, all[name]])));
+}
+
+export const calls = {
+  'schema.override': (input) => overriddenSchema(input.get('schema'), input.get('override') ?? null),
+  'core.build': built,
+  'core.vars': varsOf,
+  'llm.messages': async (input) => (await llmCall(input)).input.get('message'),
+  'llm.run': llmRun,
+  'slot.input': async (input) => (await slotOf(input)).slot.input,
+  'slot.messages': async (input) => (await slotOf(input)).slot.messages(),
+  'slot.run': async (input) => (await slotRun(input)).content,
+  'slot.stage2': slotStage2,
+  'slot.trace': slotTrace,
+  'executor.run': executorRun,
+};
