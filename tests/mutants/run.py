@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+from contract.contract import marked
+
 from .catalogue import MUTANTS
 from .mutant import ROOT, SOURCE, Mutant
 
@@ -53,9 +55,10 @@ def main() -> int:
         if not given.only and (failed := first_failure(copies, SUITE)):
             print(f"The tests fail without any mutant: {failed}")
             return 2
+        own = {rule: sorted(set(files)) for rule, files in marked("rule").items()}
         fates = []
         with ThreadPoolExecutor(given.jobs) as pool:
-            for fate in pool.map(lambda mutant: fate_of(mutant, copies), mutants):
+            for fate in pool.map(lambda mutant: fate_of(mutant, copies, own), mutants):
                 fates.append(fate)
                 by = f"{fate.killer:<9} {fate.test}" if fate.killer else "SURVIVED"
                 print(f"{fate.mutant.name:<34} {fate.mutant.rule:<20} {by}", flush=True)
@@ -69,15 +72,15 @@ def main() -> int:
     return 1 if alive else 0
 
 
-def fate_of(mutant: Mutant, copies: SimpleQueue[Path]) -> Fate:
-    """Meet one mutant with its rule's tests, then with all."""
+def fate_of(mutant: Mutant, copies: SimpleQueue[Path], own: dict[str, list[str]]) -> Fate:
+    """Meet one mutant with its rule's tests, in the files that ``own`` names, then with all."""
     copy = copies.get()
     try:
         mutant.apply(copy / "corecall")
-        for killer, options in (("its rule", ("--rule", mutant.rule)), ("the suite", ())):
-            test = run_tests(copy, (*options, *SUITE))
-            if test:
-                return Fate(mutant, killer, test)
+        if test := run_tests(copy, ("--rule", mutant.rule, *own.get(mutant.rule, SUITE))):
+            return Fate(mutant, "its rule", test)
+        if test := run_tests(copy, SUITE):
+            return Fate(mutant, "the suite", test)
         return Fate(mutant, "", "")
     finally:
         mutant.restore(copy / "corecall")
