@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import jsonschema_rs
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def filled(data: Any, values: dict[str, Any]) -> Any:
     return document[""]
 
 
+@pytest.mark.rule("schema.check.1", "schema.valid.1")
 @tries(150)
 @given(st.data())
 def test_nothing_remains_exactly_when_the_data_is_valid(data: st.DataObject) -> None:
@@ -54,6 +56,7 @@ def test_nothing_remains_exactly_when_the_data_is_valid(data: st.DataObject) -> 
     assert SlotProcessor(schema).is_valid(value) is expected
 
 
+@pytest.mark.rule("schema.check.1", "schema.valid.6", "schema.valid.7", "schema.valid.8")
 @tries(60)
 @given(schemas(), json_values())
 @example({"not": {"anyOf": [True, {"type": "null"}]}}, 0)
@@ -64,6 +67,7 @@ def test_verdicts_far_from_the_schema(schema: dict[str, Any], value: Any) -> Non
     assert (check(schema, value) == {}) is oracle.accepts(schema, value)
 
 
+@pytest.mark.rule("schema.check.2", "schema.check.6", "schema.check.17")
 @tries(120)
 @given(st.data())
 def test_the_remaining_schema_is_a_schema_that_stands_alone(data: st.DataObject) -> None:
@@ -84,6 +88,7 @@ def test_the_remaining_schema_is_a_schema_that_stands_alone(data: st.DataObject)
         oracle.accepts(alone(remaining, remaining["required"][listed.index(pointer)]), None)
 
 
+@pytest.mark.rule("schema.check.4", "schema.check.7", "schema.check.11")
 @tries(120)
 @given(st.data())
 def test_every_pointer_is_a_missing_or_a_failing_place(data: st.DataObject) -> None:
@@ -99,6 +104,7 @@ def test_every_pointer_is_a_missing_or_a_failing_place(data: st.DataObject) -> N
             assert not oracle.accepts(alone(remaining, pointer), found)
 
 
+@pytest.mark.rule("schema.check.3", "schema.check.11")
 @tries(50)
 @given(st.data())
 def test_what_is_filled_in_well_is_not_asked_for_again(data: st.DataObject) -> None:
@@ -119,6 +125,7 @@ def test_what_is_filled_in_well_is_not_asked_for_again(data: st.DataObject) -> N
             assert alone(again, pointer) != alone(remaining, pointer)
 
 
+@pytest.mark.rule("schema.check.7", "schema.convert.3")
 @tries(60)
 @given(st.data())
 def test_filling_and_converting_reaches_the_end(data: st.DataObject) -> None:
@@ -141,6 +148,7 @@ def test_filling_and_converting_reaches_the_end(data: st.DataObject) -> None:
     assert processor.check_json(value) == {}
 
 
+@pytest.mark.rule("schema.check.21")
 @tries(80)
 @given(st.data())
 def test_schema_and_data_stay_as_they_are_and_share_nothing(data: st.DataObject) -> None:
@@ -158,6 +166,7 @@ def test_schema_and_data_stay_as_they_are_and_share_nothing(data: st.DataObject)
     assert canonical(processor.check_json(value)) == text
 
 
+@pytest.mark.rule("schema.check.1", "schema.check.11")
 @tries(80)
 @given(st.data())
 def test_the_order_of_keys_does_not_matter(data: st.DataObject) -> None:

@@ -7,6 +7,7 @@ import logging
 import re
 from typing import Any
 
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def bases(reply: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.one_of(json_objects(), st.just(FREE.convert_json(reply)))
 
 
+@pytest.mark.rule("schema.convert.1", "schema.convert.3", "schema.convert.6")
 @tries(120)
 @given(st.data())
 def test_every_way_to_write_an_object_gives_the_object(data: st.DataObject) -> None:
@@ -55,6 +57,7 @@ def test_every_way_to_write_an_object_gives_the_object(data: st.DataObject) -> N
     assert canonical(FREE.convert_json(flat, {})) == canonical(document)
 
 
+@pytest.mark.rule("schema.convert.8")
 @tries(60)
 @given(st.data())
 def test_every_way_to_write_an_instance_gives_the_instance(data: st.DataObject) -> None:
@@ -64,6 +67,7 @@ def test_every_way_to_write_an_instance_gives_the_instance(data: st.DataObject) 
     assert canonical(SlotProcessor(schema).convert_json(flat)) == canonical(document)
 
 
+@pytest.mark.rule("schema.convert.3", "schema.convert.9")
 @tries(120)
 @given(st.data())
 def test_it_ends_on_anything_and_changes_no_argument(data: st.DataObject) -> None:
@@ -81,6 +85,7 @@ def test_it_ends_on_anything_and_changes_no_argument(data: st.DataObject) -> Non
     assert canonical([reply, base]) == before
 
 
+@pytest.mark.rule("schema.convert.4")
 @tries(120)
 @given(st.data())
 def test_no_sibling_of_a_filled_place_is_lost(data: st.DataObject) -> None:
@@ -100,6 +105,7 @@ def test_no_sibling_of_a_filled_place_is_lost(data: st.DataObject) -> None:
             assert canonical(at(result, tokens)) == canonical(value)
 
 
+@pytest.mark.rule("schema.convert.1", "schema.convert.5")
 @tries(120)
 @given(st.data())
 def test_a_pointer_that_is_applied_holds_its_value(data: st.DataObject) -> None:
@@ -126,6 +132,7 @@ def test_a_pointer_that_is_applied_holds_its_value(data: st.DataObject) -> None:
         assert canonical(found) == canonical(value)
 
 
+@pytest.mark.rule("schema.convert.3", "schema.convert.5")
 @tries(60)
 @given(st.data())
 @example(None)
@@ -146,6 +153,7 @@ def test_twice_is_once(data: st.DataObject | None) -> None:
     assert canonical(processor.convert_json(reply, once)) == canonical(once)
 
 
+@pytest.mark.rule("schema.convert.12")
 @tries(80)
 @given(json_objects(), st.data())
 def test_unknown_keys_and_nulls_stay(document: dict[str, Any], data: st.DataObject) -> None:

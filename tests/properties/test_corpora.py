@@ -37,6 +37,7 @@ def in_rust(schema: Any, data: Any) -> bool | None:
         return None
 
 
+@pytest.mark.rule("schema.valid.1", "schema.check.1")
 def test_the_two_libraries_and_ours_agree_on_the_suite() -> None:
     judged = 0
     elsewhere: list[str] = []
@@ -108,6 +109,7 @@ def worked_through(sample: Sample) -> bool:
     return filled
 
 
+@pytest.mark.rule("schema.check.1", "schema.null.10", "schema.valid.22")
 def test_every_schema_of_the_public_sets() -> None:
     """Valid ones go through everything; the others are refused, as the metaschema has it."""
     done = filled = 0

@@ -7,6 +7,7 @@ import re
 from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -63,6 +64,18 @@ def looked_up(path: Any, past: dict[Any, ExecutorHistory]) -> Any:
     return every_path(past).get(folded(step) + slash + rest)
 
 
+@pytest.mark.rule(
+    "history.path.1",
+    "history.path.6",
+    "history.path.7",
+    "history.path.8",
+    "history.path.10",
+    "history.path.11",
+    "history.path.14",
+    "history.path.15",
+    "history.path.16",
+    "history.step.1",
+)
 @tries(120)
 @given(st.data())
 def test_any_path_gives_what_the_list_of_all_paths_has(data: st.DataObject) -> None:
@@ -72,6 +85,7 @@ def test_any_path_gives_what_the_list_of_all_paths_has(data: st.DataObject) -> N
     assert extract(path, past) is looked_up(path, past)
 
 
+@pytest.mark.rule("history.path.2", "history.path.3", "history.path.4", "history.path.5")
 @tries(80)
 @given(st.data())
 def test_right_paths_are_found_falsy_values_too(data: st.DataObject) -> None:
@@ -82,6 +96,7 @@ def test_right_paths_are_found_falsy_values_too(data: st.DataObject) -> None:
         assert extract(path, past) is every_path(past)[folded(step) + slash + rest]
 
 
+@pytest.mark.rule("history.path.13")
 @tries(80)
 @given(path=st.one_of(json_values(), st.text(), st.binary()), history=json_values())
 @example(path=b"a", history={})
@@ -91,6 +106,7 @@ def test_nothing_raises(path: Any, history: Any) -> None:
     assert extract(path, history) is None
 
 
+@pytest.mark.rule("history.step.2", "history.step.4")
 @tries(80)
 @given(data=st.data(), identity=st.uuids(), record=records())
 @example(data=None, identity=UUID(UPPER), record={"stepId": "", "outputData": {"a": 0}})
@@ -106,6 +122,7 @@ def test_every_spelling_of_a_uuid_is_the_same_step(
         assert extract(str(asking), past) is step.outputData
 
 
+@pytest.mark.rule("history.step.1", "history.step.3")
 @tries(80)
 @given(st.data())
 def test_other_steps_change_nothing(data: st.DataObject) -> None:
@@ -120,6 +137,7 @@ def test_other_steps_change_nothing(data: st.DataObject) -> None:
     assert extract(path, {**past, **{s: r for s, r in more.items() if s not in past}}) is alone
 
 
+@pytest.mark.rule("history.path.12")
 @tries(80)
 @given(st.data())
 def test_none_is_logged_at_error_and_a_value_is_not(data: st.DataObject) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ def includes(new: Any, old: Any) -> bool:
     return canonical(new) == canonical(old)
 
 
+@pytest.mark.rule("slot.merge.2")
 @tries(60)
 @given(st.data())
 def test_valid_known_data_comes_out_as_it_went_in(data: st.DataObject) -> None:
@@ -51,6 +53,7 @@ def test_valid_known_data_comes_out_as_it_went_in(data: st.DataObject) -> None:
         assert includes(merged.data, known)
 
 
+@pytest.mark.rule("slot.merge.2", "slot.merge.8", "slot.merge.30")
 @tries(60)
 @given(st.data())
 def test_a_known_value_is_changed_only_where_something_is_wrong(data: st.DataObject) -> None:
@@ -67,6 +70,7 @@ def test_a_known_value_is_changed_only_where_something_is_wrong(data: st.DataObj
             assert includes(at(merged.data, tokens), value)
 
 
+@pytest.mark.rule("slot.merge.1")
 @tries(60)
 @given(st.data())
 def test_stage_2_removes_nothing_that_stage_1_filled(data: st.DataObject) -> None:
@@ -82,6 +86,7 @@ def test_stage_2_removes_nothing_that_stage_1_filled(data: st.DataObject) -> Non
             assert includes(at(second.data, tokens), at(first.data, tokens))
 
 
+@pytest.mark.rule("slot.merge.1", "slot.merge.3")
 @tries(60)
 @given(st.data())
 def test_stages_add_up_to_what_they_gave(data: st.DataObject) -> None:
@@ -99,6 +104,7 @@ def test_stages_add_up_to_what_they_gave(data: st.DataObject) -> None:
     assert one.rejected == two.rejected == one.undeclared == two.undeclared == ()
 
 
+@pytest.mark.rule("slot.merge.14", "slot.merge.7")
 @tries(50)
 @given(st.data())
 def test_a_reply_adds_no_fault(data: st.DataObject) -> None:
@@ -112,6 +118,7 @@ def test_a_reply_adds_no_fault(data: st.DataObject) -> None:
         assert at(merged.data, tokens) is ABSENT or tokens in wrong
 
 
+@pytest.mark.rule("slot.merge.26")
 @tries(50)
 @given(st.data())
 def test_merging_the_outcome_again_adds_nothing(data: st.DataObject) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from .support import canonical, places, tries
 widened = SlotProcessor.add_null_to_basic_types
 
 
+@pytest.mark.rule("schema.null.1", "schema.null.10")
 @tries(100)
 @given(schemas())
 def test_widening_gives_a_schema_and_twice_is_once(schema: dict[str, Any]) -> None:
@@ -27,6 +29,7 @@ def test_widening_gives_a_schema_and_twice_is_once(schema: dict[str, Any]) -> No
     assert canonical(schema) == before
 
 
+@pytest.mark.rule("schema.null.10")
 @tries(120)
 @given(st.data())
 def test_what_was_valid_stays_valid(data: st.DataObject) -> None:
@@ -36,6 +39,7 @@ def test_what_was_valid_stays_valid(data: st.DataObject) -> None:
         assert oracle.accepts(widened(schema), value)
 
 
+@pytest.mark.rule("schema.null.2", "schema.null.3", "schema.null.4")
 @tries(80)
 @given(st.data())
 def test_optional_basic_values_may_be_null(data: st.DataObject) -> None:
@@ -51,6 +55,7 @@ def test_optional_basic_values_may_be_null(data: st.DataObject) -> None:
     assert oracle.accepts(wide, value)
 
 
+@pytest.mark.rule("schema.process.3")
 @tries(80)
 @given(st.data())
 def test_processing_twice_is_once(data: st.DataObject) -> None:
@@ -62,6 +67,7 @@ def test_processing_twice_is_once(data: st.DataObject) -> None:
     assert canonical(value) == before
 
 
+@pytest.mark.rule("schema.process.3")
 @tries(80)
 @given(st.data())
 def test_valid_data_is_left_alone(data: st.DataObject) -> None:
@@ -71,6 +77,7 @@ def test_valid_data_is_left_alone(data: st.DataObject) -> None:
         assert canonical(SlotProcessor(schema).process_json(value)) == canonical(value)
 
 
+@pytest.mark.rule("schema.process.3")
 @tries(80)
 @given(st.data())
 def test_without_nulls_the_pair_is_the_identity(data: st.DataObject) -> None:
@@ -81,6 +88,7 @@ def test_without_nulls_the_pair_is_the_identity(data: st.DataObject) -> None:
             assert canonical(SlotProcessor(given_schema).process_json(value)) == canonical(value)
 
 
+@pytest.mark.rule("schema.process.3")
 @tries(80)
 @given(st.data())
 def test_null_for_whatever_is_absent_comes_back_as_absent(data: st.DataObject) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,9 @@ _PIECES = (
 soups = st.lists(st.one_of(st.sampled_from(_PIECES), st.text(max_size=2)), max_size=16).map("".join)
 
 
+@pytest.mark.rule(
+    "reply.process.1", "reply.scan.2", "reply.scan.3", "reply.thought.2", "reply.thought.6"
+)
 @tries(250)
 @given(rendered_replies())
 def test_a_rendered_object_comes_back(drawn: tuple[str, dict[str, Any]]) -> None:
@@ -47,6 +51,7 @@ def test_a_rendered_object_comes_back(drawn: tuple[str, dict[str, Any]]) -> None
     assert JsonGenerator.process_response(text) == process_response(text)
 
 
+@pytest.mark.rule("reply.repair.1")
 @tries(100)
 @given(rendered_replies())
 def test_what_is_right_is_never_repaired(drawn: tuple[str, dict[str, Any]]) -> None:
@@ -56,6 +61,7 @@ def test_what_is_right_is_never_repaired(drawn: tuple[str, dict[str, Any]]) -> N
     assert reply.repairs == ()
 
 
+@pytest.mark.rule("reply.thought.1", "reply.thought.8")
 @tries(100)
 @given(rendered_replies(), thoughts())
 def test_a_thought_before_a_whole_reply_changes_nothing(
@@ -65,6 +71,7 @@ def test_a_thought_before_a_whole_reply_changes_nothing(
     assert canonical(parse_reply(f"<think>{thought}</think>{text}").object) == canonical(answer)
 
 
+@pytest.mark.rule("reply.scan.1")
 @tries(100)
 @given(first=rendered_replies(), second=json_objects(), gap=st.sampled_from(["\n", " and ", ", "]))
 def test_the_last_object_wins(
@@ -74,6 +81,7 @@ def test_the_last_object_wins(
     assert canonical(parse_reply(text).object) == canonical(second)
 
 
+@pytest.mark.rule("reply.process.1", "reply.process.2", "reply.process.4", "reply.repair.14")
 @tries(300)
 @given(soups)
 def test_no_text_raises_and_what_is_found_stands_there(text: str) -> None:
@@ -93,6 +101,7 @@ def test_no_text_raises_and_what_is_found_stands_there(text: str) -> None:
         assert canonical(json.loads(mended.text)) == canonical(mended.object)
 
 
+@pytest.mark.rule("reply.tool.3", "reply.tool.4")
 @tries(150)
 @given(st.one_of(soups, json_objects().map(json.dumps)))
 def test_arguments_are_one_object_and_nothing_else(text: str) -> None:

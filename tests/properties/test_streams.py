@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterable
 
 import httpx2
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -43,6 +44,19 @@ def meaning(chunks: Iterable[bytes]) -> tuple[object, ...]:
     )
 
 
+@pytest.mark.rule(
+    "stream.sse.1",
+    "stream.sse.2",
+    "stream.sse.3",
+    "stream.sse.5",
+    "stream.sse.6",
+    "stream.sse.7",
+    "stream.sse.8",
+    "stream.sse.9",
+    "stream.sse.10",
+    "stream.sse.11",
+    "stream.end.1",
+)
 @tries(150)
 @given(st.data())
 def test_events_are_what_was_written_however_they_are_split(data: st.DataObject) -> None:
@@ -51,6 +65,7 @@ def test_events_are_what_was_written_however_they_are_split(data: st.DataObject)
     assert meaning(data.draw(splits(stream.data))) == expected
 
 
+@pytest.mark.rule("stream.sse.1", "stream.sse.4")
 @tries(40)
 @given(event_streams())
 @example(EventStream("﻿data: 杭\r\rdata:😀\r\n\r\n".encode(), (), None))
@@ -61,6 +76,7 @@ def test_a_cut_at_every_offset(stream: EventStream) -> None:
     assert meaning(stream.data[place : place + 1] for place in range(len(stream.data))) == whole
 
 
+@pytest.mark.rule("stream.sse.1", "stream.sse.12")
 @tries(100)
 @given(st.binary(max_size=40).map(lambda noise: noise.replace(b"\x00", b"\n")), st.data())
 def test_any_bytes_decode_the_same_split_or_whole(noise: bytes, data: st.DataObject) -> None:
@@ -68,6 +84,9 @@ def test_any_bytes_decode_the_same_split_or_whole(noise: bytes, data: st.DataObj
     assert decoded(data.draw(splits(b"data: " + noise))) == decoded([b"data: " + noise])
 
 
+@pytest.mark.rule(
+    "stream.delta.1", "stream.delta.2", "stream.tool.1", "stream.tool.7", "stream.delta.6"
+)
 @tries(80)
 @given(st.data())
 def test_deltas_add_up(data: st.DataObject) -> None:
@@ -115,6 +134,7 @@ async def streamed(chunks: list[bytes]) -> tuple[str, str]:
     return content, "".join(delta.reasoning for delta in deltas)
 
 
+@pytest.mark.rule("stream.sse.1", "stream.end.2", "stream.end.3")
 @tries(80)
 @given(st.data())
 def test_the_client_gives_the_same_text_however_it_arrives(data: st.DataObject) -> None:
@@ -123,6 +143,7 @@ def test_the_client_gives_the_same_text_however_it_arrives(data: st.DataObject) 
     assert asyncio.run(streamed(chunks)) == (stream.content, stream.reasoning)
 
 
+@pytest.mark.rule("stream.sse.1")
 @tries(10)
 @given(chat_streams().filter(lambda stream: len(stream.data) < 600))
 def test_the_client_and_a_cut_at_every_offset(stream: ChatStream) -> None:
@@ -171,6 +192,9 @@ def told_apart_by_hand(text: str) -> tuple[str, str]:
     return thought, content
 
 
+@pytest.mark.rule(
+    "stream.thoughts.1", "stream.thoughts.3", "stream.thoughts.4", "stream.thoughts.5"
+)
 @tries(150)
 @given(text=_TALK, data=st.data())
 def test_thoughts_are_told_apart_wherever_the_deltas_split(text: str, data: st.DataObject) -> None:
@@ -184,6 +208,7 @@ def test_thoughts_are_told_apart_wherever_the_deltas_split(text: str, data: st.D
         assert told_apart([text[:offset], text[offset:]]) == expected
 
 
+@pytest.mark.rule("stream.thoughts.1")
 @tries(60)
 @given(st.data())
 def test_the_reasoning_model_tells_thoughts_apart_over_the_wire(data: st.DataObject) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
@@ -65,25 +65,47 @@ def _instance(draw: DrawFn, schema: Schema) -> Any:
 def _near_miss(draw: DrawFn, schema: Schema) -> Any:
     reader = Reader(schema)
     value = _instance(draw, schema)
-    bent = value
-    for _ in range(_TRIALS + 2):
+    for _ in range(_TRIALS):
         bent = _bent(draw, copy.deepcopy(value))
         if not reader.holds(schema, bent):
-            break
-    return bent
+            return bent
+    others = (other for other in _all_bent(value) if not reader.holds(schema, other))
+    return next(others, bent)
+
+
+def _all_bent(value: Any) -> Iterator[Any]:
+    """Yield ``value`` without each part of it in turn, with none for each, and what is no like."""
+    count = sum(len(container) for container in _containers(value))
+    for number in range(count):
+        for taken_out in (True, False):
+            bent = copy.deepcopy(value)
+            containers = _containers(bent)
+            slots = [(container, key) for container in containers for key in _keys(container)]
+            container, key = slots[number]
+            if taken_out:
+                del container[key]
+            else:
+                container[key] = None
+            yield bent
+    yield from (None, [], {}, "", 0, True)
 
 
 def _bent(draw: DrawFn, value: Any) -> Any:
     """Return ``value`` with one thing in it changed; containers are changed in place."""
-    places = list(_containers(value))
-    if places and draw(st.integers(0, 4)) > 0:
-        place: Any = draw(st.sampled_from(places))
-        if isinstance(place, dict):
-            _bend_object(draw, place)
+    containers = _containers(value)
+    slots = [(container, key) for container in containers for key in _keys(container)]
+    kind = draw(st.integers(0, 9))
+    if slots and kind < 7:
+        container, key = draw(st.sampled_from(slots))
+        if kind < 3:
+            del container[key]
         else:
-            _bend_array(draw, place)
-        return value
-    return _bent_scalar(draw, value)
+            container[key] = _bent_scalar(draw, container[key])
+    elif containers and kind < 9:
+        _grow(draw, draw(st.sampled_from(containers)))
+    else:
+        return _bent_scalar(draw, value)
+    return value
 
 
 def _containers(value: Any) -> list[Any]:
@@ -97,31 +119,17 @@ def _containers(value: Any) -> list[Any]:
     return found
 
 
-def _bend_object(draw: DrawFn, value: dict[str, Any]) -> None:
-    if not value or draw(st.integers(0, 3)) == 3:
-        value[draw(names())] = draw(scalars())
-        return
-    name = draw(st.sampled_from(list(value)))
-    if draw(st.booleans()):
-        del value[name]
+def _keys(container: Any) -> list[Any]:
+    return list(container) if isinstance(container, dict) else list(range(len(container)))
+
+
+def _grow(draw: DrawFn, container: Any) -> None:
+    if isinstance(container, dict):
+        container[draw(names())] = draw(scalars())
+    elif container and draw(st.booleans()):
+        container.append(copy.deepcopy(container[0]))
     else:
-        value[name] = _bent_scalar(draw, value[name])
-
-
-def _bend_array(draw: DrawFn, value: list[Any]) -> None:
-    if not value:
-        value.append(draw(scalars()))
-        return
-    place = draw(st.integers(0, len(value) - 1))
-    match draw(st.integers(0, 3)):
-        case 0:
-            del value[place]
-        case 1:
-            value.insert(place, copy.deepcopy(value[place]))
-        case 2:
-            value[place] = _bent_scalar(draw, value[place])
-        case _:
-            value.append(draw(scalars()))
+        container.append(draw(scalars()))
 
 
 _NEXT: tuple[Callable[[Any], Any], ...] = (
