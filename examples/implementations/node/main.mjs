@@ -5,12 +5,10 @@
  * Answers are given in the order of the requests, so a request is only read on when the one before is answered.
  */
 
-import { createInterface } from 'node:readline';
-
 import { ContractError } from './src/errors.mjs';
 import { LENIENT, readJson } from './src/json/read.mjs';
 import { object } from './src/json/values.mjs';
-import { decode, encode } from './src/json/wire.mjs';
+import { decodeMembers, encode } from './src/json/wire.mjs';
 import { toCompact } from './src/json/write.mjs';
 import { operations } from './src/operations/index.mjs';
 
@@ -33,7 +31,7 @@ async function run(message) {
   const operation = Object.hasOwn(operations, message.get('op')) ? operations[message.get('op')] : null;
   if (operation === null) return object({ cmd: 'unsupported', seq });
   try {
-    const input = decode(message.get('input') ?? new Map());
+    const input = decodeMembers(message.get('input') ?? new Map());
     const value = await operation(input, { llmBaseUrl: message.get('llm_base_url') });
     return object({ cmd: 'result', seq, value: encode(value ?? null) });
   } catch (error) {
@@ -44,8 +42,23 @@ async function run(message) {
   }
 }
 
+/** Only LF ends a line; Node's `readline` would also split at U+2028, which may stand inside a string. */
+async function* lines(stream) {
+  let pieces = [];
+  for await (const chunk of stream) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      yield Buffer.concat([...pieces, chunk.subarray(start, end)]).toString('utf8');
+      pieces = [];
+      start = end + 1;
+    }
+    pieces.push(chunk.subarray(start));
+  }
+  yield Buffer.concat(pieces).toString('utf8');
+}
+
 async function main() {
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  for await (const line of lines(process.stdin)) {
     if (line.trim() === '') continue;
     const message = readJson(line, LENIENT);
     const command = message.get('cmd');

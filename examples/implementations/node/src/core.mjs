@@ -5,16 +5,18 @@
  * may write `_exec` and `_afterExec`, and nothing else.
  */
 
-import { CallError, notImplemented, typeError, valueError } from './errors.mjs';
+import { CallError, invalidSchema, notImplemented, typeError, valueError } from './errors.mjs';
 import { extract } from './history.mjs';
 import { copy, isObject, object } from './json/values.mjs';
 import { logError } from './log.mjs';
 import { build } from './records.mjs';
+import { checkValues, SCHEMA_LIMITS } from './schema/limits.mjs';
 
 /** A model's own schema with an override laid over `properties`; shares nothing with either. */
 export function overriddenSchema(schema, override = null) {
   const result = copy(schema);
   if (!isObject(override) || override.size === 0) return result;
+  checkValues(override, SCHEMA_LIMITS, invalidSchema);
   const properties = result.get('properties') ?? new Map();
   for (const [name, replacement] of copy(override)) properties.set(name, replacement);
   return result.set('properties', properties);

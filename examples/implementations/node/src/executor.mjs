@@ -17,6 +17,14 @@ function mergedInput(input, filled) {
   return result;
 }
 
+/** Without the nulls that the schema does not admit: they are not among what the Slot knows. */
+function withoutNulls(input, known) {
+  if (Array.isArray(input)) return input.map((item, index) => withoutNulls(item, known?.[index]));
+  if (!isObject(input) || !isObject(known)) return input;
+  const kept = [...input].filter(([name, member]) => member !== null || known.has(name));
+  return new Map(kept.map(([name, member]) => [name, withoutNulls(member, known.get(name))]));
+}
+
 const outputText = (content) => (typeof content === 'string' ? content : toText(jsonForm(content)));
 
 export class Executor {
@@ -70,7 +78,7 @@ export class Executor {
     const slot = await Slot.instance(this, call.node, { data: jsonForm(call.input), current_schema: schema });
     for await (const piece of slot.exec(this, slot.input)) {
       const content = piece.get('content');
-      this.input = mergedInput(call.input, content.get('slot_data'));
+      this.input = mergedInput(withoutNulls(call.input, slot.known), content.get('slot_data'));
       this.remainingSchema = content.get('remaining_schema');
       call.input = this.input;
     }

@@ -60,6 +60,11 @@ export class Slot extends CoreCall {
     return object(INFO[language]);
   }
 
+  /** The known arguments as they were prepared. */
+  get known() {
+    return this.#known;
+  }
+
   /** Summary and facts are the executor's unless the caller gives them. */
   static instance(executor, node = null, extra = {}) {
     const summary = executor.task.get('runtime').get('reasoning') ?? '';

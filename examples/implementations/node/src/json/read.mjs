@@ -46,12 +46,15 @@ export function placeOf(text, index) {
   return `line ${line} column ${codePoints(before.slice(lineStart)) + 1} (char ${codePoints(before)})`;
 }
 
-const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+/** As far as a number can be read; what is missing of it shows in the groups. */
+const NUMBER = /(-?)(?:(0)(?=[0-9])|(0|[1-9][0-9]*))?(\.([0-9]*))?([eE][+-]?([0-9]*))?/y;
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const BLANK = /[ \t\n\r]*/y;
 const OUTER_BLANK = /[ \t\n\r\ufeff]*/y;
 const ESCAPES = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const WORDS = [['true', true], ['false', false], ['null', null]];
+const WORD = /[a-z]+/y;
+const TRAILING = /[ \t\n\r\ufeff]*$/;
 
 /** The depth and the ranges that texts of models are held to. */
 export const STRICT = { maxDepth: 100, bounded: true };
@@ -67,8 +70,14 @@ class Reader {
     this.duplicates = [];
   }
 
+  /** A text that ends too early is wrong at its end, blanks at the end aside. */
   fail(reason, index = this.at) {
+    if (/^[ \t\n\r\ufeff]*$/.test(this.text.slice(index))) throw new JsonError(reason, this.text, this.text.search(TRAILING));
     throw new JsonError(reason, this.text, index);
+  }
+
+  failAtEnd(reason) {
+    throw new JsonError(reason, this.text, this.text.search(TRAILING));
   }
 
   skip(blanks) {
@@ -89,13 +98,20 @@ class Reader {
     if (char === '{') return this.nested(() => this.object());
     if (char === '[') return this.nested(() => this.array());
     if (char === '"') return this.string();
+    return /[-0-9]/.test(char ?? '') ? this.number() : this.word();
+  }
+
+  word() {
+    WORD.lastIndex = this.at;
+    const found = WORD.exec(this.text)?.[0] ?? '';
     for (const [word, value] of WORDS) {
-      if (this.text.startsWith(word, this.at)) {
+      if (found === word) {
         this.at += word.length;
         return value;
       }
+      if (found !== '' && word.startsWith(found) && this.at + found.length === this.text.length) this.failAtEnd('a value that is cut off');
     }
-    return this.number();
+    return this.fail('a value expected');
   }
 
   nested(read) {
@@ -149,59 +165,111 @@ class Reader {
     if (char !== ',' && char !== closing) this.fail(`a comma or ${closing} expected`);
     this.at += 1;
     if (char === closing) return true;
+    const comma = this.at - 1;
     this.skip(BLANK);
+    if (this.text[this.at] === closing) this.fail('a comma that a closing bracket follows', comma);
     return false;
   }
 
   number() {
     NUMBER.lastIndex = this.at;
-    const found = NUMBER.exec(this.text);
-    if (!found) this.fail('a value expected');
-    const [digits, fraction, exponent] = found;
+    const [digits, sign, leadingZero, whole, fraction, decimals, exponent, power] = NUMBER.exec(this.text);
+    if (leadingZero) this.fail('a leading zero', this.at + sign.length);
+    if (whole === undefined) this.fail('a digit expected', this.at + sign.length);
+    const fractionEnd = this.at + sign.length + whole.length + (fraction?.length ?? 0);
+    if (decimals === '') this.fail('a digit expected', fractionEnd);
+    if (power === '') this.fail('a digit expected', this.at + digits.length);
     if (this.limits.bounded && !Number.isFinite(Number(digits))) this.fail('a number too large for a double');
     this.at += digits.length;
     return fraction || exponent ? Number(digits) : BigInt(digits);
   }
 
   string() {
-    const start = this.at;
     let result = '';
     this.at += 1;
     for (;;) {
       PLAIN.lastIndex = this.at;
       const plain = PLAIN.exec(this.text)[0];
+      if (this.limits.bounded && !plain.isWellFormed()) this.fail('half of a surrogate pair', this.at + halfAt(plain));
       result += plain;
       this.at += plain.length;
       const char = this.text[this.at];
-      if (char === undefined) this.fail('a string that never ends', start);
+      if (char === undefined) this.failAtEnd('a string that never ends');
       if (char === '"') break;
       if (char !== '\\') this.fail('a control character in a string');
       result += this.escape();
     }
     this.at += 1;
-    if (this.limits.bounded && !result.isWellFormed()) this.fail('half of a surrogate pair', start);
     return result;
   }
 
   escape() {
-    const char = this.text[this.at + 1];
-    if (char === 'u') {
-      const digits = this.text.slice(this.at + 2, this.at + 6);
-      if (!/^[0-9a-fA-F]{4}$/.test(digits)) this.fail('four hexadecimal digits expected');
-      this.at += 6;
-      return String.fromCharCode(parseInt(digits, 16));
+    const start = this.at;
+    const char = this.text[start + 1];
+    if (char === undefined) this.failAtEnd('a string that never ends');
+    if (char !== 'u') {
+      if (!Object.hasOwn(ESCAPES, char)) this.fail('an escape that JSON does not have', start);
+      this.at += 2;
+      return ESCAPES[char];
     }
-    if (!Object.hasOwn(ESCAPES, char)) this.fail('an escape that JSON does not have');
-    this.at += 2;
-    return ESCAPES[char];
+    const first = this.unit(start);
+    const isHigh = (first & 0xfc00) === 0xd800;
+    if (!this.limits.bounded || (first & 0xf800) !== 0xd800) return String.fromCharCode(first);
+    if (!isHigh || !this.text.startsWith('\\u', this.at)) this.fail('half of a surrogate pair', start);
+    const second = this.unit(this.at);
+    if ((second & 0xfc00) !== 0xdc00) this.fail('half of a surrogate pair', start);
+    return String.fromCharCode(first, second);
+  }
+
+  /** The number of the `\u` escape at `start`. */
+  unit(start) {
+    const digits = this.text.slice(start + 2, start + 6);
+    const good = /^[0-9a-fA-F]*/.exec(digits)[0];
+    if (good.length < 4 && start + 2 + good.length === this.text.length) this.failAtEnd('a string that never ends');
+    if (good.length < 4) this.fail('an escape that JSON does not have', start);
+    this.at = start + 6;
+    return parseInt(digits, 16);
+  }
+}
+
+const halfAt = (text) => {
+  let at = 0;
+  for (const char of text) {
+    if (!char.isWellFormed()) return at;
+    at += char.length;
+  }
+  return at;
+};
+
+/** The first bracket that is one too many, or -1: depth is bounded whatever else is wrong. */
+function tooDeep(text, maxDepth) {
+  let depth = 0;
+  const token = /"[^"\\]*(?:\\[^][^"\\]*)*"?|[[\]{}]/g;
+  for (let found = token.exec(text); found; found = token.exec(text)) {
+    if (found[0] === '[' || found[0] === '{') depth += 1;
+    else if (found[0] === ']' || found[0] === '}') depth -= 1;
+    if (depth > maxDepth) return found.index;
+  }
+  return -1;
+}
+
+function document(reader) {
+  try {
+    return reader.document();
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { text, limits: { maxDepth } } = reader;
+    const deep = tooDeep(text, maxDepth);
+    if (deep >= 0) throw new JsonError(`nested deeper than ${maxDepth}`, text, deep);
+    throw error;
   }
 }
 
 /** The value of a JSON text; a `JsonError` if it is none. */
-export const readJson = (text, limits = STRICT) => new Reader(text, limits).document();
+export const readJson = (text, limits = STRICT) => document(new Reader(text, limits));
 
 /** `{value, duplicates}`: the names that stand twice in one object, those of inner objects first. */
 export function readJsonWithDuplicates(text, limits = STRICT) {
   const reader = new Reader(text, limits);
-  return { value: reader.document(), duplicates: reader.duplicates };
+  return { value: document(reader), duplicates: [...new Set(reader.duplicates)] };
 }

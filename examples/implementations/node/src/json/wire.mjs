@@ -1,8 +1,7 @@
 /**
  * The tags by which the protocol says what JSON cannot: big integers, whole floats, bytes, half surrogates.
  *
- * Reading, only the five known tags are tags: a schema's `{"$ref": "#"}` has one member that begins with `$`, too.
- * Writing, every such object is wrapped, which is right whichever way the other side reads.
+ * Only the six names are tags: a schema's `{"$ref": "#"}` has one member that begins with `$`, too.
  */
 
 import { isArray, isObject } from './values.mjs';
@@ -12,10 +11,14 @@ const DECODERS = {
   $float: (text) => Number(text),
   $bytes: (text) => new Uint8Array(Buffer.from(text, 'base64')),
   $string: (pieces) => pieces.map((p) => (typeof p === 'string' ? p : String.fromCharCode(Number(p)))).join(''),
+  $members: (pairs) => new Map(pairs.map(([name, value]) => [decode(name), decode(value)])),
   $object: (value) => members(value, decode),
 };
 
 const members = (value, change) => new Map([...value].map(([name, member]) => [name, change(member)]));
+
+/** `input` itself is never a tag. */
+export const decodeMembers = (input) => members(input, decode);
 
 export function decode(value) {
   if (isArray(value)) return value.map(decode);
@@ -53,5 +56,6 @@ export function encode(value) {
   if (isArray(value)) return value.map(encode);
   if (!isObject(value)) return value;
   const encoded = new Map([...value].map(([name, member]) => [name, encode(member)]));
-  return value.size === 1 && [...value.keys()][0].startsWith('$') ? tagged('$object', encoded) : encoded;
+  if ([...value.keys()].some((name) => !name.isWellFormed())) return tagged('$members', [...encoded].map(([name, member]) => [encode(name), member]));
+  return value.size === 1 && Object.hasOwn(DECODERS, [...value.keys()][0]) ? tagged('$object', encoded) : encoded;
 }

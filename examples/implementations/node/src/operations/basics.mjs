@@ -2,17 +2,17 @@
 
 import * as callbacks from '../callbacks.mjs';
 import { callLlm, messagesOf } from '../fewshot.mjs';
-import { extract, stepId } from '../history.mjs';
-import { isArray, isObject, object } from '../json/values.mjs';
+import { extract } from '../history.mjs';
+import { isObject, object } from '../json/values.mjs';
 import { join, split } from '../pointer.mjs';
 import { valueError } from '../errors.mjs';
+import { build } from '../records.mjs';
 
 const RECORDS = { input: callbacks.CallbackInput, output: callbacks.CallbackOutput, result: callbacks.ToolResult };
 const CONVERTERS = { input: callbacks.callbackInputFrom, output: callbacks.callbackOutputFrom };
 
 function historyOf(records) {
-  if (!isArray(records)) return records;
-  return new Map(records.map((record) => [stepId(record.get('stepId')), record]));
+  return new Map(records.map((record) => build('ExecutorHistory', record)).map((record) => [record.get('stepId'), record]));
 }
 
 /** A chunk object of the example lines stands for a chunk that has these members. */

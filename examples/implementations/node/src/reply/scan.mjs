@@ -5,21 +5,27 @@
  * and an array that turns out to be prose is left where it stopped being JSON.
  */
 
-import { JsonError, readJsonWithDuplicates, placeOf } from '../json/read.mjs';
+import { JsonError, readJsonWithDuplicates } from '../json/read.mjs';
 import { isArray, isObject } from '../json/values.mjs';
 import { kindWords } from './arguments.mjs';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
+const CUT_OFF = 'the JSON is cut off: its brackets never close';
 
 /** `{` begins an object when `}` or a string and a colon follow. */
 const OBJECT = /\{[ \t\n\r]*(?:\}|"[^"\\]*(?:\\[^][^"\\]*)*"[ \t\n\r]*:)/y;
-/** `{name:` begins a malformed one. No brace in the name: each brace would read on to the same far quote. */
-const LOOSE = /\{[ \t\n\r]*(?:[\p{L}_-][\p{L}\p{N}_-]*|(')[^'{}\n]*'|‘[^‘’{}\n]*’|“[^“”{}\n]*”)[ \t\n\r]*:/uy;
+const NAME = '[\\p{L}\\p{Nl}\\p{No}_][\\p{L}\\p{N}_-]*';
+/** `{name:` and `{'name':` begin a malformed one; typographic quotes are looked for apart, to stay linear. */
+const LOOSE = new RegExp(`\\{[ \\t\\n\\r]*(?:${NAME}|(')(?:[^'\\\\\\n]|\\\\[^\\n])*')[ \\t\\n\\r]*:`, 'uy');
+const CURLY = /\{[ \t\n\r]*([‘“])/y;
+const CURLY_END = { '‘': '’', '“': '”' };
+const COLON = /[ \t\n\r]*:/y;
 const NESTED = /\[[ \t\n\r[]*(?=\{)/y;
 const TOKEN = /[ \t\n\r]+|[{}[\],:]|"[^"\\]*(?:\\[^][^"\\]*)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
 
-export const WORD = /[\p{L}_-][\p{L}\p{N}_-]*/uy;
+/** A name or a value without quotes. */
+export const WORD = new RegExp(NAME, 'uy');
 
 const matchAt = (pattern, text, at) => {
   pattern.lastIndex = at;
@@ -57,6 +63,7 @@ class Scan {
     this.text = text;
     this.at = 0;
     this.looseIsText = false;
+    this.next = new Map();
     this.thought = false;
     this.forget();
   }
@@ -101,12 +108,38 @@ class Scan {
       this.value(start, false);
       return;
     }
-    const loose = this.looseIsText ? null : matchAt(LOOSE, this.text, start);
+    const loose = this.loose(start);
     this.at = start + 1;
-    if (!loose) return;
-    const { end } = extent(this.text, start, loose[1] !== undefined);
-    if (end === undefined) this.looseIsText = true;
-    else this.value(start, loose[1] !== undefined);
+    if (loose) this.malformedObject(start, loose);
+  }
+
+  /** Whether `{name:` stands at `start`: `{quotes}`, true where single quotes quote strings inside, or null. */
+  loose(start) {
+    const found = matchAt(LOOSE, this.text, start);
+    if (found) return { quotes: found[1] !== undefined };
+    const curly = matchAt(CURLY, this.text, start);
+    if (!curly) return null;
+    const open = start + curly[0].length;
+    const end = this.nextOf(CURLY_END[curly[1]], open);
+    return end >= 0 && end < (this.nextOf('\n', open) + 1 || Infinity) && matchAt(COLON, this.text, end + 1) ? { quotes: false } : null;
+  }
+
+  /** The next such character, found once for all that look for it from before. */
+  nextOf(char, from) {
+    const known = this.next.get(char);
+    if (known === undefined || (known >= 0 && known < from)) this.next.set(char, this.text.indexOf(char, from));
+    return this.next.get(char);
+  }
+
+  /** Whether the malformed object (or the array around it) at `start` closes; if not, all later ones are text. */
+  malformedObject(start, { quotes }) {
+    const closes = !this.looseIsText && extent(this.text, start, quotes).end !== undefined;
+    if (closes) this.value(start, quotes);
+    else {
+      this.looseIsText = true;
+      this.malformed = () => 'the JSON object is malformed and never closes';
+    }
+    return closes;
   }
 
   bracket() {
@@ -115,9 +148,8 @@ class Scan {
     if (nested) {
       const brace = start + nested[0].length;
       if (matchAt(OBJECT, this.text, brace)) return this.value(start, false);
-      const loose = this.looseIsText ? null : matchAt(LOOSE, this.text, brace);
-      if (loose && extent(this.text, start, loose[1] !== undefined).end) return this.value(start, loose[1] !== undefined);
-      if (loose) this.looseIsText = true;
+      const loose = this.loose(brace);
+      if (loose && this.malformedObject(start, loose)) return undefined;
     }
     let depth = 0;
     for (this.at = start; ; ) {
@@ -136,10 +168,10 @@ class Scan {
     const { end, tag } = extent(this.text, start, singleQuotes);
     if (end !== undefined) this.close(start, end);
     else if (tag !== undefined) {
-      this.malformed = () => 'the JSON object is malformed and never closes';
+      this.malformed = () => CUT_OFF;
       this.at = tag;
     } else if (!this.leave(start, this.text.length)) {
-      this.malformed = () => 'the JSON is cut off: its brackets never close';
+      this.malformed = () => CUT_OFF;
       if (this.text[start] === '{') this.candidates.push({ start, end: this.text.length });
     }
   }
@@ -166,7 +198,7 @@ class Scan {
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       // Only the last one is told, and counting its lines takes as long as the text is.
-      this.malformed = () => `the JSON is malformed: ${error.reason}: ${placeOf(this.text, start + error.index)}`;
+      this.malformed = () => `the JSON is malformed: ${error.message}`;
       if (text.startsWith('{')) this.candidates.push({ start, end });
     }
   }

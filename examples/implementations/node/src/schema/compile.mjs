@@ -10,12 +10,13 @@ import { isArray, isContainer, isObject } from '../json/values.mjs';
 import { escapeToken, indexOf, split } from '../pointer.mjs';
 import { CHECKS, LISTS, MAPS, ONE } from './keywords.mjs';
 import { METASCHEMA_URI, metaschema } from './metaschema.mjs';
+import { length } from './numbers.mjs';
 import { compilePattern } from './patterns.mjs';
 import { resolve } from './uri.mjs';
-import { checkValues } from './limits.mjs';
+import { checkValues, SCHEMA_LIMITS } from './limits.mjs';
 
 const MAX_NESTED = 100;
-const MAX_JSON = 250;
+const MAX_PATTERN = 20_000;
 /** The keywords that lead from a value to the same value. */
 const SAME_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependencies'];
 
@@ -160,6 +161,7 @@ class Document {
 }
 
 function pattern(source, pointer) {
+  if (length(source) > MAX_PATTERN) throw invalidSchema(pointer, `is a pattern of more than ${MAX_PATTERN} characters`);
   try {
     return compilePattern(source);
   } catch (error) {
@@ -212,7 +214,7 @@ function refuseLoops(nodes) {
 /** The root node of a schema; `invalid_schema` if it is none. `schema` must be a copy of the caller's. */
 export function compile(schema) {
   if (!isContainer(schema) || isArray(schema)) throw invalidSchema('', 'a schema is an object');
-  checkValues(schema, MAX_JSON, invalidSchema);
+  checkValues(schema, SCHEMA_LIMITS, invalidSchema);
   const document = new Document(schema, false);
   refuseLoops(document.nodes.values());
   return document;

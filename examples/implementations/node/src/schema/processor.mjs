@@ -1,6 +1,6 @@
 /** `SlotProcessor`: what the parameter filler asks about one schema. */
 
-import { invalidData } from '../errors.mjs';
+import { invalidData, invalidSchema } from '../errors.mjs';
 import { JsonError, readJson } from '../json/read.mjs';
 import { copy, isObject } from '../json/values.mjs';
 import { addNull } from './addnull.mjs';
@@ -10,15 +10,14 @@ import { compile } from './compile.mjs';
 import { convert } from './convert.mjs';
 import { claimsName, rootNames } from './declared.mjs';
 import { Evaluator } from './evaluate.mjs';
-import { checkValues } from './limits.mjs';
+import { checkValues, DATA_LIMITS, SCHEMA_LIMITS } from './limits.mjs';
 import { merge } from './merge.mjs';
 import { dropNulls } from './nulls.mjs';
 
-const MAX_DATA = 100;
 const BLANK = /^[ \t\n\r\ufeff]*$/;
 
 /** Throws `invalid_data` for what is no JSON or beyond the limits. */
-export const checkData = (data) => checkValues(data, MAX_DATA, invalidData);
+export const checkData = (data) => checkValues(data, DATA_LIMITS, invalidData);
 
 export function checkObject(value, what) {
   if (!isObject(value)) throw invalidData('', `${what} has to be an object`);
@@ -27,7 +26,8 @@ export function checkObject(value, what) {
 
 export class SlotProcessor {
   constructor(schema) {
-    this.document = compile(isObject(schema) ? copyBounded(schema) : schema);
+    if (isObject(schema)) checkValues(schema, SCHEMA_LIMITS, invalidSchema); // before it is copied, which has no end of its own
+    this.document = compile(copy(schema));
     this.root = this.document.root;
   }
 
@@ -88,16 +88,6 @@ function parse(text) {
     return readJson(text);
   } catch (error) {
     if (error instanceof JsonError) throw invalidData('', error.message);
-    throw error;
-  }
-}
-
-/** The schema is the processor's own; what is too deep is left for `compile` to refuse. */
-function copyBounded(schema) {
-  try {
-    return copy(schema);
-  } catch (error) {
-    if (error instanceof RangeError) return schema;
     throw error;
   }
 }
