@@ -30,6 +30,7 @@ def as_object(finished: Finished, impl: str, repeat: Callable[[Verdict], str]) -
         },
         "cases": len(finished.verdicts),
         **{outcome: finished.count(outcome) for outcome in OUTCOMES},
+        "missing": finished.missing,
         "known_failing": [verdict.case.id for verdict in finished.known_failures],
         "mended": [verdict.case.id for verdict in finished.mended],
         "ok": not finished.exit_code,
@@ -150,6 +151,8 @@ def summary(finished: Finished) -> str:
     """Return the numbers of a run on one line."""
     hello = finished.hello
     counts = [f"{finished.count(outcome):,} {outcome}" for outcome in OUTCOMES]
+    if finished.count("unsupported"):
+        counts[-1] += f" ({finished.missing:,} of them no extension)"
     if finished.known_failures:
         counts.append(f"{len(finished.known_failures):,} of the failures known")
     return (

@@ -14,9 +14,12 @@ from callbench.conformance.cases import Case
 from callbench.conformance.known import Known
 from callbench.conformance.verdict import OUTCOMES, Outcome, Verdict, judge
 from callbench.errors import ExitCode
-from callbench.peer import Hello, Peer, Unsupported
+from callbench.peer import Answer, Hello, Misbehaved, Peer, Unsupported
 
 Advance = Callable[[int, int], None]
+
+PATIENCE = 10
+"""So many deadlines in a row, and a peer is no longer asked: what is left would take hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class Finished:
     def count(self, outcome: Outcome) -> int:
         """Return the number of cases with this outcome."""
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
+
+    @property
+    def missing(self) -> int:
+        """The number of cases that are not implemented and no extension."""
+        return sum(v.outcome == "unsupported" and not v.case.extension for v in self.verdicts)
 
     @property
     def failures(self) -> list[Verdict]:
@@ -72,13 +80,15 @@ def run_cases(
     deadline: float = 5.0,
     jobs: int = 1,
     require_all: bool = False,
+    patience: int = PATIENCE,
     known: Mapping[str, Known] | None = None,
     advance: Advance = lambda done, total: None,
 ) -> Finished:
     """Put every case to a peer, ``jobs`` of them at a time, each to a peer of its own.
 
     ``deadline`` is in seconds and for one case. Operations that the peer does not list are not
-    asked. Raises :class:`callbench.peer.PeerError` for a peer that cannot be started.
+    asked, nor is anything after ``patience`` deadlines in a row; those cases count as misbehavior,
+    too. Raises :class:`callbench.peer.PeerError` for a peer that cannot be started.
     """
     peers = [open_peer() for _ in range(max(1, min(jobs, len(cases))))]
     verdicts: list[Verdict | None] = [None] * len(cases)
@@ -87,11 +97,23 @@ def run_cases(
     stop = threading.Event()
 
     def work(peer: Peer) -> None:
+        late = 0
         while not stop.is_set() and (place := next(places)) < len(cases):
-            verdicts[place] = _one(cases[place], peer, hello, deadline, require_all=require_all)
+            case = cases[place]
+            began = time.perf_counter()
+            answer: Answer
+            if case.op not in hello.operations:
+                answer = Unsupported()
+            elif late >= patience:
+                answer = Misbehaved("deadline", f"not asked: {late} deadlines in a row before it")
+            else:
+                answer = peer.run(case.op, case.given, deadline)
+                missed = isinstance(answer, Misbehaved) and answer.kind == "deadline"
+                late = late + 1 if missed else 0
+            verdict = judge(case, answer, hello, require_all=require_all)
+            verdicts[place] = replace(verdict, seconds=time.perf_counter() - began)
             advance(next(done), len(cases))
 
-    began = time.perf_counter()
     try:
         hello = peers[0].hello
         began = time.perf_counter()
@@ -99,11 +121,11 @@ def run_cases(
             work(peers[0])
         else:
             _together(work, peers, stop)
+        seconds = time.perf_counter() - began
     finally:
         stop.set()
         for peer in peers:
             peer.close()
-    seconds = time.perf_counter() - began
     return Finished(hello, [v for v in verdicts if v is not None], seconds, known or {})
 
 
@@ -117,12 +139,3 @@ def _together(work: Callable[[Peer], None], peers: Sequence[Peer], stop: threadi
             for peer in peers:
                 peer.close()
             raise
-
-
-def _one(case: Case, peer: Peer, hello: Hello, deadline: float, *, require_all: bool) -> Verdict:
-    if case.op not in hello.operations:
-        return judge(case, Unsupported(), hello, require_all=require_all)
-    began = time.perf_counter()
-    answer = peer.run(case.op, case.given, deadline)
-    took = time.perf_counter() - began
-    return replace(judge(case, answer, hello, require_all=require_all), seconds=took)

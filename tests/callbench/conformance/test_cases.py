@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from callbench.bundled import bundled
 from callbench.conformance.cases import Case, InvalidSuite, load_suite, select
+from callbench.dataset.loader import bundled_names
 from callbench.errors import DatasetError, ExitCode, UsageError
 
 LINE: dict[str, Any] = {
@@ -140,6 +142,10 @@ def test_no_cases_and_no_file(tmp_path: Path) -> None:
         load_suite(tmp_path)
     with pytest.raises(UsageError, match="no suite"):
         load_suite(tmp_path / "x")
+
+
+def test_the_suite_is_no_dataset() -> None:
+    assert bundled_names(bundled("datasets")) == ["everyday"]
 
 
 class TestSelect:

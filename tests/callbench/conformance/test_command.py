@@ -139,6 +139,7 @@ class TestUnsupported:
         suite = write(tmp_path / "s.jsonl", CASES[0], self.OTHER)
         told = callbench(*IMPL, "--suite", suite, "--json")
         assert (told.code, told.json["passed"], told.json["unsupported"]) == (0, 1, 1)
+        assert told.json["missing"] == 1
 
     def test_unless_all_is_required(self, callbench: Invoke, tmp_path: Path) -> None:
         suite = write(tmp_path / "s.jsonl", CASES[0], self.OTHER)
@@ -155,7 +156,7 @@ class TestUnsupported:
         declined = {**split(4, "", []), "extension": True}
         suite = write(tmp_path / "s.jsonl", declined, {**self.OTHER, "extension": True})
         told = callbench(*IMPL, "--suite", suite, "--require-all", "--json")
-        assert (told.code, told.json["unsupported"]) == (0, 2)
+        assert (told.code, told.json["unsupported"], told.json["missing"]) == (0, 2, 0)
 
 
 class TestKnownFailing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -202,3 +203,14 @@ class TestEnd:
         monkeypatch.setattr("callbench.peer.stdio.Child", Slow)
         with pytest.raises(PeerError, match="SIGKILL"):
             ask(peer, TWO, 30.0)
+
+    @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
+    def test_a_peer_that_nobody_closes_ends_with_us(self) -> None:
+        script = (
+            "import sys; from callbench.peer import StdioPeer\n"
+            f"peer = StdioPeer([sys.executable, '-S', {str(HERE / 'broken' / 'hangs.py')!r}])\n"
+            "peer.run('pointer.split', {'pointer': '/a'}, 10)\n"
+            "print(peer._child._process.pid)"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+        assert gone(int(done.stdout))
