@@ -4,6 +4,12 @@ table of faults), and the options that select by them: ``--rule history.path``, 
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Whether a machine is busy says nothing about the code: no test has a deadline, drawn inputs
+# may take their time.
+settings.register_profile("callbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("callbench")
 
 
 def pytest_configure(config: pytest.Config) -> None:
