@@ -12,12 +12,15 @@ import httpx2
 import pytest
 from hypothesis import assume, given
 
+from callbench.fuzz.strategies import json_objects, object_schemas
 from corecall.generator import GenerationError, JsonGenerator, strict, tool_name
 from corecall.providers import FunctionModel, TransportError
 from corecall.slot.processor import SchemaError, SlotProcessor
 
-from .slot_strategies import OBJECT_SCHEMAS, OBJECTS
 from .test_providers import Server, message
+
+OBJECT_SCHEMAS = object_schemas()
+OBJECTS = json_objects()
 
 SCHEMA: dict[str, Any] = {
     "title": "book_hotel",

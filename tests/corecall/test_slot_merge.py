@@ -10,10 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from callbench.fuzz.strategies import json_objects, json_values, object_schemas
 from corecall import pointer
 from corecall.slot.processor import DataError, Merge, SlotProcessor
 
-from .slot_strategies import DATA, OBJECT_SCHEMAS, OBJECTS
+DATA = json_values()
+OBJECT_SCHEMAS = object_schemas()
+OBJECTS = json_objects()
+
 
 TRIP = {
     "type": "object",

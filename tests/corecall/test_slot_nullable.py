@@ -12,9 +12,14 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from callbench.fuzz.strategies import json_objects, json_values, object_schemas, schemas
 from corecall.slot.processor import DataError, SchemaError, SlotProcessor
 
-from .slot_strategies import DATA, OBJECT_SCHEMAS, OBJECTS, SCHEMAS
+DATA = json_values()
+OBJECT_SCHEMAS = object_schemas()
+OBJECTS = json_objects()
+SCHEMAS = schemas()
+
 
 widen = SlotProcessor.add_null_to_basic_types
 TEXT = {"type": "string"}

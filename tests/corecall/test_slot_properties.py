@@ -15,13 +15,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from callbench.fuzz.strategies import json_objects, json_values, object_schemas
 from corecall import pointer
 from corecall.generator import GenerationError
 from corecall.slot.slot import Slot
 from corecall.types import CallError, CallOutputType
 
-from .slot_strategies import DATA, OBJECT_SCHEMAS, OBJECTS
 from .support import FakeFunction, FakeReasoning, Pair, executor
+
+DATA = json_values()
+OBJECT_SCHEMAS = object_schemas()
+OBJECTS = json_objects()
 
 TEXTS = st.one_of(
     OBJECTS.map(json.dumps),
