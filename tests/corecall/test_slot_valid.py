@@ -436,6 +436,11 @@ def test_the_metaschema_is_at_hand() -> None:
     assert valid(schema, {"s": {"type": "string", "items": [{"minLength": 1}]}})
     assert not valid(schema, {"s": {"type": "strin"}})
     assert not valid(schema, {"s": {"items": [{"minLength": -1}]}})
+    for flag in ("readOnly", "writeOnly"):
+        assert valid(schema, {"s": {flag: True}})
+        assert list(SlotProcessor(schema).check_json({"s": {flag: 1}})["properties"]) == [
+            f"/s/{flag}"
+        ]
     one = {"$ref": "http://json-schema.org/draft-07/schema#/definitions/simpleTypes"}
     assert valid({"properties": {"t": one}}, {"t": "null"})
     assert not valid({"properties": {"t": one}}, {"t": "x"})
@@ -474,6 +479,7 @@ def test_defs_are_definitions() -> None:
         (5, "/$defs"),
         ({"x": 5}, "/$defs/x"),
         ({"x": {"type": "strin"}}, "/$defs/x/type"),
+        ({"x": {"writeOnly": 1}}, "/$defs/x/writeOnly"),
         ({"x": {"$defs": {"y": {"properties": []}}}}, "/$defs/x/$defs/y/properties"),
         ({"x": {"$ref": "#/none"}}, "/$defs/x/$ref"),
     ],

@@ -159,13 +159,10 @@ class _Translator:
                 out.append(self._escape(in_class=False))
             elif char == "[":
                 out.append(self._class())
-            elif char == "{" and not (out and _QUANTIFIER.match(text, self._at)):
-                out.append(r"\{")
-                self._at += 1
             elif char == "{":
-                found = _QUANTIFIER.match(text, self._at)
-                out.append(found[0] if found else "")
-                self._at += len(out[-1])
+                quantifier = _QUANTIFIER.match(text, self._at)
+                out.append(quantifier[0] if quantifier else r"\{")
+                self._at += len(quantifier[0]) if quantifier else 1
             elif char == ".":
                 out.append(_DOT)
                 self._at += 1

@@ -24,7 +24,11 @@ Schema = dict[str, Any] | bool
 """A Draft 7 schema: an object, or ``True`` / ``False``."""
 
 METASCHEMA_URI = "http://json-schema.org/draft-07/schema"
-METASCHEMA: dict[str, Any] = Draft7Validator.META_SCHEMA
+METASCHEMA: dict[str, Any] = {
+    **Draft7Validator.META_SCHEMA,
+    "properties": {**Draft7Validator.META_SCHEMA["properties"], "writeOnly": {"type": "boolean"}},
+}
+"""As json-schema.org has it today; ``jsonschema`` has the text of 2017, without ``writeOnly``."""
 
 SINGLE = frozenset(
     {
