@@ -12,8 +12,8 @@ from callbench.dataset.problems import Fault
 from corecall import pointer
 from corecall.jsontext import MAX_DEPTH
 
-_MOST_LEVELS = MAX_DEPTH + 10
-"""Deepest nesting of a line: what a schema or value may have, and the few levels around it."""
+_AROUND = 10
+"""Levels of a line around a schema or a value."""
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -34,8 +34,11 @@ def content(raw: bytes, *, first: bool) -> bytes:
     return raw.strip(b" \t\r\n")
 
 
-def parse(raw: bytes) -> dict[str, Any] | Fault:
-    """Parse one line into an object, or say which rule it breaks."""
+def parse(raw: bytes, *, levels: int = MAX_DEPTH) -> dict[str, Any] | Fault:
+    """Parse one line into an object, or say which rule it breaks.
+
+    ``levels`` is how deeply a schema or a value in it may be nested.
+    """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -84,14 +87,14 @@ def parse(raw: bytes) -> dict[str, Any] | Fault:
         )
     if not isinstance(value, dict):
         return Fault("", "object", f"The line is {_kind(value)}.", "Each line is one JSON object.")
-    return _depth(value) or _impurity(value, text, doubles, odd_numbers) or value
+    return _depth(value, levels) or _impurity(value, text, doubles, odd_numbers) or value
 
 
-def _depth(value: dict[str, Any]) -> Fault | None:
+def _depth(value: dict[str, Any], levels: int) -> Fault | None:
     """Look for a field that is nested so deeply that no validator would take it."""
     for name, field in value.items():
         level = [field]
-        for _ in range(_MOST_LEVELS):
+        for _ in range(levels + _AROUND):
             level = [
                 inner
                 for outer in level
@@ -104,8 +107,8 @@ def _depth(value: dict[str, Any]) -> Fault | None:
             return Fault(
                 pointer.join([name]),
                 "depth",
-                f"Nested more than {_MOST_LEVELS} levels deep.",
-                f"Schemas and values may have {MAX_DEPTH} levels.",
+                f"Nested more than {levels + _AROUND} levels deep.",
+                f"Schemas and values may have {levels} levels.",
             )
     return None
 

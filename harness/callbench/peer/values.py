@@ -21,6 +21,7 @@ def encode(value: Any) -> Any:
     Takes JSON's values, tuples (as arrays) and bytes. Raises ``ValueError`` for anything else, also
     for a number that is not finite and a member whose name is no string.
     """
+    # One frame for each level: what is tested is nested deeply, too.
     match value:
         case None | bool():
             return value
@@ -35,16 +36,25 @@ def encode(value: Any) -> Any:
         case bytes():
             return {"$bytes": base64.b64encode(value).decode()}
         case list() | tuple():
-            return [encode(item) for item in value]
+            items = []
+            for item in value:
+                items.append(encode(item))
+            return items
         case dict():
-            return _object(value)
+            members = {}
+            for name, member in value.items():
+                members[name] = encode(member)
+            return _object(members)
     raise ValueError(f"{type(value).__name__} is no JSON value")
 
 
 def decode(value: Any) -> Any:
     """Return what JSON with tags stands for; ``ValueError`` for a tag that holds what it cannot."""
     if isinstance(value, list):
-        return [decode(item) for item in value]
+        items = []
+        for item in value:
+            items.append(decode(item))
+        return items
     if not isinstance(value, dict):
         return value
     if len(value) == 1:
@@ -55,15 +65,18 @@ def decode(value: Any) -> Any:
             except (TypeError, ValueError, KeyError, AttributeError) as error:
                 shown = json.dumps(value)[:80]
                 raise ValueError(f"{shown} is no value of the tag {name}") from error
-    return {name: decode(member) for name, member in value.items()}
+    members = {}
+    for name, member in value.items():
+        members[name] = decode(member)
+    return members
 
 
-def _object(value: dict[Any, Any]) -> Any:
-    if not all(isinstance(name, str) for name in value):
+def _object(members: dict[Any, Any]) -> Any:
+    """Return an object whose members are encoded already."""
+    if not all(isinstance(name, str) for name in members):
         raise ValueError("the name of a member is no string")
-    if any(_HALF.search(name) for name in value):
-        return {"$members": [[encode(name), encode(member)] for name, member in value.items()]}
-    members = {name: encode(member) for name, member in value.items()}
+    if any(_HALF.search(name) for name in members):
+        return {"$members": [[encode(name), member] for name, member in members.items()]}
     tagged = len(members) == 1 and next(iter(members)) in _TAGS
     return {"$object": members} if tagged else members
 

@@ -131,6 +131,16 @@ def test_an_id_is_taken_once(tmp_path: Path) -> None:
         load_suite(tmp_path)
 
 
+def test_a_case_may_try_the_limit_of_depth_and_hold_at_most_what_a_line_may(tmp_path: Path) -> None:
+    def nested(levels: int) -> str:
+        schema = '{"a":' * levels + "1" + "}" * levels
+        return json.dumps(LINE).replace('"data": 2', f'"data": {schema}')
+
+    assert load_suite(suite(tmp_path, nested(480)))
+    with pytest.raises(InvalidSuite, match="more than 500 levels"):
+        load_suite(suite(tmp_path, nested(520)))
+
+
 def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidSuite) as caught:
         load_suite(suite(tmp_path, changed(op="x"), changed(note=1)))

@@ -125,3 +125,11 @@ def test_two_halves_in_pieces_are_one_character() -> None:
 def test_what_is_no_json_value_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="no "):
         encode(value)
+
+
+def test_values_may_be_nested_deeply() -> None:
+    """Limits of depth are among what is tested; 500 levels is what the protocol promises."""
+    value: Any = 1.0
+    for _ in range(250):
+        value = {"a": [value]}
+    assert decode(json.loads(json.dumps(encode(value)))) == value
