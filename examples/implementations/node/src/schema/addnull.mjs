@@ -53,20 +53,23 @@ class Widener {
   /** `value`: a schema of a value, to be widened; otherwise only what is inside it is. */
   schema(node, { value, nullable = false } = {}) {
     if (!isObject(node.value) || this.frozen.has(node)) return copy(node.value);
+    if (value && node.target) return this.reference(node, nullable);
     const result = new Map();
     for (const [keyword, member] of node.value) result.set(keyword, this.member(node, keyword, member, value));
-    if (!value) return result;
-    if (!node.target) return isBasic(result) ? widen(result) : result;
+    return value && isBasic(result) ? widen(result) : result;
+  }
+
+  /** What stands beside a `$ref` would be ignored, so one to something basic becomes a choice. */
+  reference(node, nullable) {
     const isReachedInto = this.targets.some((pointer) => pointer.startsWith(`${node.pointer}/`));
-    if (nullable || isReachedInto || !isBasic(node.final.value)) return result;
-    return object({ anyOf: [result, copy(NULL_BRANCH)] });
+    if (nullable || isReachedInto || !isBasic(node.final.value)) return copy(node.value);
+    return object({ anyOf: [copy(node.value), copy(NULL_BRANCH)] });
   }
 
   member(node, keyword, member, value) {
     const children = node.children[keyword];
     const map = (options) => new Map([...children].map(([name, child]) => [name, this.schema(child, options)]));
     if (['definitions', '$defs'].includes(keyword)) return map({ value: false });
-    if (node.target) return copy(member);
     if (['properties', 'patternProperties'].includes(keyword)) return map({ value: true });
     if (keyword === 'additionalProperties' || (keyword === 'items' && children instanceof Node)) return this.schema(children, { value: true });
     if (keyword === 'items') return children.map((child) => this.schema(child, { value: true }));

@@ -23,7 +23,7 @@ const SAME_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dep
 /** One subschema. `value` is its JSON; `children` its subschemas by keyword: a node, a list, or a Map of nodes. */
 export class Node {
   constructor(value, pointer, parent, depth) {
-    Object.assign(this, { value, pointer, parent, depth, children: {}, target: null, base: '', resource: null, patterns: null });
+    Object.assign(this, { value, pointer, parent, depth, children: {}, target: null, base: '', patterns: null });
   }
 
   get(keyword) {
@@ -73,7 +73,6 @@ class Document {
     const node = new Node(value, pointer, parent, depth);
     this.nodes.set(pointer, node);
     node.base = base;
-    node.resource = parent?.resource ?? node;
     if (typeof value === 'boolean') return node;
     this.check(node);
     this.name(node);
@@ -106,18 +105,14 @@ class Document {
   name(node) {
     const id = node.get('$id');
     if (id === undefined || node.has('$ref')) return;
-    const anchor = /^#(.+)$/s.exec(id);
-    if (anchor) {
-      const names = this.anchors.get(node.resource) ?? new Map();
-      this.anchors.set(node.resource, names);
-      if (!names.has(anchor[1])) names.set(anchor[1], node);
-      return;
-    }
     const [uri, fragment] = resolve(node.base, id);
-    if (fragment) return;
     node.base = uri;
-    node.resource = node;
-    if (!this.resources.has(uri)) this.resources.set(uri, node);
+    if (fragment) {
+      const names = this.anchors.get(uri) ?? new Map();
+      this.anchors.set(uri, names);
+      const name = decoded(fragment) ?? fragment;
+      if (!names.has(name)) names.set(name, node);
+    } else if (!this.resources.has(uri)) this.resources.set(uri, node);
   }
 
   link(node) {
@@ -127,13 +122,8 @@ class Document {
     node.uri = uri + (reference.includes('#') ? `#${fragment}` : '');
     const home = this.resources.has(uri) ? this : !this.meta && uri === METASCHEMA_URI ? metaDocument() : fail();
     const resource = home.resources.get(uri);
-    let name;
-    try {
-      name = decodeURIComponent(fragment);
-    } catch {
-      fail();
-    }
-    node.target = name === '' ? resource : name.startsWith('/') ? home.find(resource, name) : home.anchors.get(resource)?.get(name);
+    const name = decoded(fragment) ?? fail();
+    node.target = name === '' ? resource : name.startsWith('/') ? home.find(resource, name) : home.anchors.get(uri)?.get(name);
     if (!node.target) fail();
   }
 
@@ -156,7 +146,15 @@ class Document {
       around = this.nodes.get(at) ?? around;
     }
     if (this.nodes.has(at)) return this.nodes.get(at);
-    return isObject(value) || typeof value === 'boolean' ? this.add(value, at, around, around.base, around.depth + 1) : null;
+    return isObject(value) || typeof value === 'boolean' ? this.add(value, at, around, around.base, 1) : null;
+  }
+}
+
+function decoded(fragment) {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return null;
   }
 }
 

@@ -25,7 +25,7 @@ const every = (names, check) => Object.fromEntries(names.map((name) => [name, ch
 /** `[check, what the value has to be]` by keyword. */
 export const CHECKS = Object.fromEntries(Object.entries({
   ...every(['$id', '$schema', '$ref', '$comment', 'title', 'description', 'pattern', 'format', 'contentMediaType', 'contentEncoding'], [isString, 'a string']),
-  ...every(['readOnly', 'uniqueItems'], [isBoolean, 'a boolean']),
+  ...every(['readOnly', 'writeOnly', 'uniqueItems'], [isBoolean, 'a boolean']),
   ...every(['maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'], [isNumber, 'a number']),
   ...every(['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'], [isCount, 'an integer from 0']),
   ...every(['additionalItems', 'contains', 'additionalProperties', 'propertyNames', 'if', 'then', 'else', 'not'], [isSchema, 'a schema']),

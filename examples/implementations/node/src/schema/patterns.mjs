@@ -86,7 +86,7 @@ class Rewriter {
       if (property) return this.take(`\\${char}${property[0]}`);
     }
     if (/[fnrtv]/.test(char)) return this.take(`\\${char}`);
-    if (char === 'c') return this.control(inClass, rest);
+    if (char === 'c') return this.control(rest);
     if (char === 'x' || char === 'u') return this.coded(char, rest);
     if (char === 'k' && this.named && !inClass) return this.take('\\k');
     if (/[0-9]/.test(char)) return this.digits(inClass);
@@ -95,9 +95,8 @@ class Rewriter {
     return inClass && whole === '-' ? '\\-' : literal(whole);
   }
 
-  control(inClass, rest) {
-    const letter = inClass ? /^[A-Za-z0-9_]/ : /^[A-Za-z]/;
-    if (!letter.test(rest)) return this.take('\\') && '\\\\';
+  control(rest) {
+    if (!/^[A-Za-z]/.test(rest)) return this.take('\\c') && 'c';
     this.at += 3;
     return codePoint(rest.charCodeAt(0) % 32);
   }
@@ -105,7 +104,8 @@ class Rewriter {
   coded(char, rest) {
     const braced = char === 'u' ? /^\{([0-9a-fA-F]+)\}/.exec(rest) : null;
     const number = braced ? parseInt(braced[1], 16) : this.hex(char === 'x' ? 2 : 4, this.at + 2);
-    if (number === null || number > 0x10ffff) {
+    if (braced && number > 0x10ffff) return this.take(`\\u${braced[0]}`); // refused by the engine
+    if (number === null) {
       this.at += 2;
       return char;
     }

@@ -26,13 +26,14 @@ export class Writer {
     for (const [keyword, member] of value) {
       const children = node.children[keyword];
       if (LOST.includes(keyword)) continue;
-      if (keyword === '$ref') result.set(keyword, this.#reference(node));
+      if (keyword === '$ref') result.set(keyword, null); // its name is given after those that its siblings meet
       else if (LISTS.includes(keyword) && isArray(member)) result.set(keyword, children.map((child) => this.schema(child)));
       else if (ONE.includes(keyword)) result.set(keyword, this.schema(children));
       else if (MAPS.includes(keyword)) {
         result.set(keyword, new Map([...member].map(([name, item]) => [name, children.has(name) ? this.schema(children.get(name)) : copy(item)])));
       } else result.set(keyword, copy(member));
     }
+    if (node.target) result.set('$ref', this.#reference(node));
     return result;
   }
 
@@ -57,5 +58,6 @@ export class Writer {
   }
 }
 
-/** A fragment is percent-decoded when it is read, so a percent sign must be encoded; other characters can stay. */
-const encodeFragment = (token) => token.replaceAll('%', '%25');
+/** As a URI fragment: what it may hold stays, all else is percent-encoded in UTF-8. */
+const encodeFragment = (token) =>
+  token.replace(/[^A-Za-z0-9\-._~/!$&'()*+,;=:@]+/g, (part) => [...Buffer.from(part, 'utf8')].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''));
