@@ -2,8 +2,10 @@
 
 import { equal, isArray, isNumber, isObject } from '../json/values.mjs';
 import { toText } from '../json/write.mjs';
+import { bounded, characters, made, step } from './budget.mjs';
+import { percent } from './format.mjs';
 import { TemplateError } from './lex.mjs';
-import { attribute, contains, isTrue, item, iterate, Namespace, order, print, title, Undefined, used } from './values.mjs';
+import { aligned, attribute, contains, isTrue, item, iterate, joined, Namespace, order, print, replaced, title, Undefined, used } from './values.mjs';
 
 /** `a.b.0` as the argument of `map`, `sort` and their kin. */
 function reach(value, path) {
@@ -27,10 +29,20 @@ function extreme(list, sign, { attribute: path } = {}) {
   return items.reduce((best, value) => (order(by(value), by(best)) * sign > 0 ? value : best));
 }
 
+function indented(value, pad, margin = '\n') {
+  const inner = margin + pad;
+  const list = (items, open, close) => (items.length === 0 ? open + close : open + inner + items.join(`,${inner}`) + margin + close);
+  if (isArray(value)) return list(value.map((each) => indented(each, pad, inner)), '[', ']');
+  if (isObject(value)) return list([...value].map(([name, member]) => `${toText(name)}: ${indented(member, pad, inner)}`), '{', '}');
+  return toText(value);
+}
+
 /** As Jinja writes it: ASCII, members sorted, safe inside HTML. */
-function tojson(value) {
+function tojson(value, indent = null) {
+  if (indent !== null && indent > 8n) throw new TemplateError('an indentation of more than 8');
   const sort = (v) => (isArray(v) ? v.map(sort) : isObject(v) ? new Map([...v].sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, m]) => [n, sort(m)])) : v);
-  return toText(sort(used(value))).replace(/[<>&'\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const json = indent === null ? toText(sort(value)) : indented(sort(value), ' '.repeat(Number(indent)));
+  return json.replace(/[<>&'\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const HTML = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
@@ -41,12 +53,13 @@ function toInteger(value, fallback = 0n) {
   if (typeof value === 'boolean') return BigInt(value);
   if (typeof value === 'number') return BigInt(Math.trunc(value));
   const trimmed = String(value).trim();
-  if (/^[+-]?[0-9]+$/.test(trimmed)) return BigInt(trimmed.replace('+', ''));
+  if (/^[+-]?[0-9]+$/.test(trimmed)) return trimmed.length > 4300 ? bounded(2n ** 14000n) : bounded(BigInt(trimmed.replace('+', '')));
   const number = Number(trimmed);
   return trimmed !== '' && Number.isFinite(number) ? BigInt(Math.trunc(number)) : fallback;
 }
 
 function round(value, precision = 0n, method = 'common') {
+  if (precision > 300n || precision < -300n) throw new TemplateError('a rounding to more than 300 places');
   const factor = 10 ** Number(precision);
   const scaled = Number(value) * factor;
   if (method === 'ceil') return Math.ceil(scaled) / factor;
@@ -103,10 +116,7 @@ const FILTERS = {
   abs: named([], (value) => (value < 0 ? -value : value)),
   batch: named(['linecount', 'fill_with'], batch),
   capitalize: named([], (value) => text(value).charAt(0).toUpperCase() + text(value).slice(1).toLowerCase()),
-  center: named(['width'], (value, width = 80n) => {
-    const space = Math.max(0, Number(width) - text(value).length);
-    return ' '.repeat(Math.floor(space / 2)) + text(value) + ' '.repeat(Math.ceil(space / 2));
-  }),
+  center: named(['width'], (value, width = 80n) => aligned(text(value), width, ' ', 0.5)),
   default: (value, [fallback = '', falsy = false], byName) => {
     const instead = byName.default_value ?? fallback;
     return value instanceof Undefined || ((byName.boolean ?? falsy) && !isTrue(value)) ? instead : value;
@@ -117,13 +127,14 @@ const FILTERS = {
   first: named([], (value) => iterate(value)[0] ?? new Undefined('the first item of nothing')),
   float: named(['default'], (value, fallback = 0) => (String(value).trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : fallback)),
   indent: named(['width', 'first', 'blank'], (value, width = 4n, first = false, blank = false) => {
+    characters(text(value).length + text(value).split('\n').length * (typeof width === 'string' ? width.length : Number(width)));
     const pad = typeof width === 'string' ? width : ' '.repeat(Number(width));
     return text(value).split('\n').map((line, i) => ((i === 0 ? first : line !== '' || blank) ? pad + line : line)).join('\n');
   }),
   int: named(['default'], toInteger),
   items: named([], (value) => [...value]),
   join: named(['d', 'attribute'], (value, separator = '', path = undefined) =>
-    iterate(value).map((each) => text(path === undefined ? each : reach(each, path))).join(separator)),
+    joined(iterate(value).map((each) => text(path === undefined ? each : reach(each, path))), separator)),
   last: named([], (value) => iterate(value).at(-1) ?? new Undefined('the last item of nothing')),
   length: named([], (value) => BigInt(iterate(value).length)),
   list: named([], (value) => [...iterate(value)]),
@@ -133,7 +144,8 @@ const FILTERS = {
   min: (value, args, byName) => extreme(value, -1, byName),
   reject: selectBy(false, false),
   rejectattr: selectBy(false, true),
-  replace: named(['old', 'new'], (value, from, to) => text(value).replaceAll(from, () => to)),
+  replace: named(['old', 'new'], (value, from, to) => replaced(text(value), from, to)),
+  format: (value, args, byName) => percent(text(value), args.length > 0 ? args : new Map(Object.entries(byName))),
   reverse: named([], (value) => (typeof value === 'string' ? [...value].reverse().join('') : [...iterate(value)].reverse())),
   round: named(['precision', 'method'], round),
   safe: named([], (value) => value),
@@ -144,7 +156,7 @@ const FILTERS = {
   sum: named(['attribute', 'start'], (value, path, start = 0n) =>
     iterate(value).map((each) => (path === undefined ? each : reach(each, path))).reduce((a, b) => (typeof a === typeof b ? a + b : Number(a) + Number(b)), start)),
   title: named([], (value) => title(text(value))),
-  tojson: named([], tojson),
+  tojson: named(['indent'], tojson),
   trim: named(['chars'], (value, chars) => attribute(text(value), 'strip')(chars === undefined ? [] : [chars])),
   truncate: named(['length', 'killwords', 'end', 'leeway'], truncate),
   unique: named([], unique),
@@ -193,7 +205,8 @@ export function test(name, value, args) {
 
 export function filter(name, value, args, byName) {
   if (!Object.hasOwn(FILTERS, name)) throw new TemplateError(`no filter named '${name}'`);
-  return FILTERS[name](value, args, byName);
+  step();
+  return made(FILTERS[name](value, args, byName));
 }
 
 const MAX_RANGE = 100_000;

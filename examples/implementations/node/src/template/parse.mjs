@@ -6,6 +6,9 @@ import { lex, TemplateError } from './lex.mjs';
 /** As deep as loops may stand in one another: a template that goes deeper was not written by a person. */
 const MAX_LOOPS = 20;
 
+const MAX_CHARACTERS = 1_000_000;
+const MAX_TOKENS = 20_000;
+
 class Parser {
   constructor(parts) {
     this.parts = parts;
@@ -149,4 +152,11 @@ class Parser {
   }
 }
 
-export const parseTemplate = (template) => new Parser(lex(template)).body([]).nodes;
+/** The statements of a template; what is longer than any person writes is refused before it is read. */
+export function parseTemplate(template) {
+  if (template.length > MAX_CHARACTERS && [...template].length > MAX_CHARACTERS) throw new TemplateError(`a template of more than ${MAX_CHARACTERS} characters`);
+  const parts = lex(template);
+  const tokens = parts.reduce((sum, part) => sum + (part.tokens ? part.tokens.length + 2 : 0), 0);
+  if (tokens > MAX_TOKENS) throw new TemplateError(`a template of more than ${MAX_TOKENS} tokens`);
+  return new Parser(parts).body([]).nodes;
+}

@@ -2,9 +2,10 @@
 
 import { equal } from '../json/values.mjs';
 import { filter, FUNCTIONS, test } from './builtins.mjs';
+import { characters, made, step, withBudget } from './budget.mjs';
 import { TemplateError } from './lex.mjs';
 import { parseTemplate } from './parse.mjs';
-import { arithmetic, attribute, contains, isTrue, item, iterate, Namespace, order, print, slice, Undefined, used } from './values.mjs';
+import { arithmetic, attribute, contains, isTrue, item, iterate, joined, Namespace, order, print, slice, Undefined, used } from './values.mjs';
 
 /** Names seen from inside out; a loop or a macro has a scope of its own. */
 class Scope {
@@ -68,7 +69,7 @@ const EVALUATE = {
   },
   binary: ({ op, left, right }, scope) => {
     const [a, b] = [evaluate(left, scope), evaluate(right, scope)];
-    return op === '~' ? print(a) + print(b) : arithmetic(op, a, b);
+    return op === '~' ? joined([print(a), print(b)], '') : arithmetic(op, a, b);
   },
   unary: ({ op, value }, scope) => (op === '-' ? arithmetic('-', 0n, evaluate(value, scope)) : arithmetic('+', 0n, evaluate(value, scope))),
   attribute: ({ value, name }, scope) => attribute(evaluate(value, scope), name),
@@ -84,6 +85,7 @@ const EVALUATE = {
   call: ({ value, args, named }, scope) => {
     const target = used(evaluate(value, scope));
     if (typeof target !== 'function') throw new TemplateError('what is called is no function');
+    step();
     return target(args.map((arg) => evaluate(arg, scope)), byName(named, scope));
   },
   filter: ({ value, name, args, named }, scope) => filtered(name, evaluate(value, scope), args, named, scope),
@@ -118,6 +120,7 @@ function runLoop(node, scope, values, depth) {
   let items = iterate(values);
   if (node.condition) {
     items = items.filter((each) => {
+      step();
       const inner = new Scope(scope);
       inner.assign(node.target, each);
       return isTrue(evaluate(node.condition, inner));
@@ -126,6 +129,7 @@ function runLoop(node, scope, values, depth) {
   if (items.length === 0) return run(node.otherwise, scope);
   const recurse = ([deeper]) => runLoop(node, scope, deeper, depth + 1);
   return items.map((each, index) => {
+    step();
     const variable = loopVariable(items, index, depth);
     const inner = new Scope(scope, new Map([['loop', node.recursive ? callable(recurse, variable) : variable]]));
     inner.assign(node.target, each);
@@ -146,9 +150,14 @@ function macro({ parameters, body }, scope, caller = null) {
   };
 }
 
+function charged(text) {
+  characters(text.length);
+  return text;
+}
+
 const RUN = {
-  text: ({ text }) => text,
-  output: ({ value }, scope) => print(evaluate(value, scope)),
+  text: ({ text }) => charged(text),
+  output: ({ value }, scope) => charged(print(evaluate(value, scope))),
   branches: ({ branches }, scope) => {
     const taken = branches.find(({ test: condition }) => condition === null || isTrue(evaluate(condition, scope)));
     return taken ? run(taken.body, scope) : '';
@@ -157,6 +166,7 @@ const RUN = {
   set: ({ target, value, filters, body }, scope) => {
     let result = value ? evaluate(value, scope) : run(body, new Scope(scope));
     for (const { name, args, named } of filters ?? []) result = filtered(name, result, args, named, scope);
+    made(result);
     if (target.object === undefined) scope.assign(target, result);
     else {
       const space = scope.get(target.object);
@@ -189,7 +199,7 @@ const run = (nodes, scope) => nodes.map((node) => RUN[node.kind](node, scope)).j
 /** The text of `template` over `variables`, a Map; a `TemplateError` for whatever goes wrong. */
 export function render(template, variables) {
   try {
-    return run(parseTemplate(template), new Scope(new Scope(null, variables)));
+    return withBudget(() => run(parseTemplate(template), new Scope(new Scope(null, variables))));
   } catch (error) {
     if (error instanceof TemplateError) throw error;
     throw new TemplateError(error.message || error.name);

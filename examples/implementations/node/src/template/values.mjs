@@ -2,6 +2,8 @@
 
 import { equal, isArray, isNumber, isObject } from '../json/values.mjs';
 import { toText } from '../json/write.mjs';
+import { bounded, characters, made, power, product } from './budget.mjs';
+import { format, percent } from './format.mjs';
 import { TemplateError } from './lex.mjs';
 
 /** What does not exist; any use but `is defined` and `default` is an error. */
@@ -58,6 +60,24 @@ const strip = (text, chars, left, right) => {
   return text.slice(start, end);
 };
 
+/** Lengths are known before anything is made. */
+export function joined(texts, separator) {
+  characters(texts.reduce((sum, text) => sum + text.length + separator.length, 0));
+  return texts.join(separator);
+}
+
+export function replaced(text, from, to) {
+  characters(text.length + (text.split(from).length - 1) * to.length);
+  return text.replaceAll(from, () => to);
+}
+
+/** `left` says how much of the space stands before the text. */
+export function aligned(text, width, fill, left) {
+  characters(Math.max(text.length, Number(width)));
+  const space = Math.max(0, Number(width) - [...text].length);
+  return fill.repeat(Math.floor(space * left)) + text + fill.repeat(Math.ceil(space * (1 - left)));
+}
+
 export const title = (text) => text.replace(/\p{L}[\p{L}\p{M}]*/gu, capitalize);
 
 const STRING_METHODS = {
@@ -74,12 +94,16 @@ const STRING_METHODS = {
     return max < 0 || separator === null ? parts : [...parts.slice(0, max), ...(parts.length > max ? [parts.slice(max).join(separator)] : [])];
   },
   splitlines: (text) => text.split(/\r\n|\n|\r/).filter((line, index, all) => line !== '' || index < all.length - 1),
-  replace: (text, from, to) => text.replaceAll(from, () => to),
+  replace: replaced,
+  center: (text, width, fill = ' ') => aligned(text, width, fill, 0.5),
+  ljust: (text, width, fill = ' ') => aligned(text, width, fill, 0),
+  rjust: (text, width, fill = ' ') => aligned(text, width, fill, 1),
+  zfill: (text, width) => aligned(text, width, '0', 1),
   startswith: (text, start) => [start].flat().some((s) => text.startsWith(s)),
   endswith: (text, end) => [end].flat().some((s) => text.endsWith(s)),
   find: (text, part) => BigInt(text.indexOf(part)),
   count: (text, part) => BigInt(text.split(part).length - 1),
-  join: (text, items) => items.map(print).join(text),
+  join: (text, items) => joined(iterate(items).map(print), text),
   isdigit: (text) => /^\p{Nd}+$/u.test(text),
   isalpha: (text) => /^\p{L}+$/u.test(text),
   isupper: (text) => text !== text.toLowerCase() && text === text.toUpperCase(),
@@ -109,7 +133,8 @@ export function attribute(value, name) {
   if (typeof value === 'function' && value.members instanceof Map) return attribute(value.members, name);
   const own = methods(value);
   // As in Jinja, a method goes before a member of the same name; `x['items']` finds the member.
-  if (Object.hasOwn(own, name)) return (args) => own[name](value, ...args.map(used));
+  if (typeof value === 'string' && name === 'format') return (args, named = {}) => format(value, args.map(used), named);
+  if (Object.hasOwn(own, name)) return (args) => made(own[name](value, ...args.map(used)));
   if (isObject(value) && value.has(name)) return value.get(name);
   return new Undefined(`${kind(value)} has no ${name}`);
 }
@@ -149,7 +174,7 @@ const floorDiv = (a, b) => {
 const INTEGER = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
+  '*': product,
   '/': (a, b) => Number(a) / Number(b),
   '//': floorDiv,
   '%': (a, b) => a - floorDiv(a, b) * b,
@@ -165,28 +190,24 @@ const FLOAT = {
   '**': (a, b) => a ** b,
 };
 
-function power(a, b) {
-  if (b > 10_000n) throw new TemplateError('a power too large');
-  return a ** b;
-}
-
-const MAX_REPEATED = 1_000_000;
-
 function repeated(value, times) {
   const count = Math.max(0, Number(times));
-  if (count * value.length > MAX_REPEATED) throw new TemplateError('a repetition too long');
+  characters(count * value.length);
   return typeof value === 'string' ? value.repeat(count) : Array.from({ length: count }, () => value).flat();
 }
+
+const sound = (number) => (typeof number === 'bigint' ? bounded(number) : number);
 
 export function arithmetic(op, left, right) {
   const a = typeof used(left) === 'boolean' ? BigInt(left) : left;
   const b = typeof used(right) === 'boolean' ? BigInt(right) : right;
   if (isNumber(a) && isNumber(b)) {
     if (['/', '//', '%'].includes(op) && Number(b) === 0) throw new TemplateError('division by zero');
-    return typeof a === 'bigint' && typeof b === 'bigint' ? INTEGER[op](a, b) : FLOAT[op](Number(a), Number(b));
+    return typeof a === 'bigint' && typeof b === 'bigint' ? sound(INTEGER[op](a, b)) : FLOAT[op](Number(a), Number(b));
   }
-  if (op === '+' && typeof a === 'string' && typeof b === 'string') return a + b;
-  if (op === '+' && isArray(a) && isArray(b)) return [...a, ...b];
+  if (op === '%' && typeof a === 'string') return percent(a, b);
+  if (op === '+' && typeof a === 'string' && typeof b === 'string') return joined([a, b], '');
+  if (op === '+' && isArray(a) && isArray(b)) return made([...a, ...b]);
   if (op === '*' && (typeof a === 'string' || isArray(a)) && typeof b === 'bigint') return repeated(a, b);
   throw new TemplateError(`unsupported operands for ${op}: ${kind(a)} and ${kind(b)}`);
 }
