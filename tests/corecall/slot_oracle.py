@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jsonschema
-
 from corecall import pointer
+
+from ..properties.oracle import accepts
 
 WHOLE = (
     *("type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum"),
@@ -102,7 +102,7 @@ class Oracle:
         if isinstance(schema, bool):
             return schema
         whole = {"allOf": [schema], "definitions": self.definitions}
-        return bool(jsonschema.Draft7Validator(whole).is_valid(value))
+        return accepts(whole, value)
 
     def faulty(self, node: dict[str, Any], value: Any) -> bool:
         if any(not self.holds({key: node[key]}, value) for key in WHOLE if key in node):

@@ -38,6 +38,11 @@ def accepts(schema: Any, data: Any) -> bool:
     return bool(_Judge(in_python(schema)).is_valid(data))
 
 
+def errors(schema: Any, data: Any) -> list[ValidationError]:
+    """Return what is wrong with ``data``."""
+    return list(_Judge(in_python(schema)).iter_errors(data))
+
+
 def is_schema(schema: Any) -> bool:
     """Say whether ``schema`` is a valid Draft 7 schema."""
     return bool(Draft7Validator(Draft7Validator.META_SCHEMA).is_valid(schema))
