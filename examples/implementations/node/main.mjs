@@ -3,7 +3,11 @@
  * The peer of the conformance protocol: one JSON object a line in, one out.
  *
  * Answers are given in the order of the requests, so a request is only read on when the one before is answered.
+ * The work is done in a thread, for one reason: a thread can be given the stack that schemas and data at their
+ * limits of depth need, and the main program cannot.
  */
+
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 
 import { ContractError } from './src/errors.mjs';
 import { LENIENT, readJson } from './src/json/read.mjs';
@@ -57,19 +61,47 @@ async function* lines(stream) {
   yield Buffer.concat(pieces).toString('utf8');
 }
 
+/** The answer to a line, or null for none. */
+async function answer(line) {
+  const message = readJson(line, LENIENT);
+  switch (message.get('cmd')) {
+    case 'hello': return toCompact(hello(message));
+    case 'run': return toCompact(await run(message));
+    default: return null;
+  }
+}
+
+const STACK_MB = 64;
+
+/** The thread that works, as a function from a line to its answer. */
+function startWorker() {
+  const worker = new Worker(new URL(import.meta.url), { resourceLimits: { stackSizeMb: STACK_MB } });
+  let settle = null;
+  worker.on('message', (text) => settle.resolve(text));
+  worker.on('error', (error) => settle.reject(error));
+  const ask = (line) => new Promise((resolve, reject) => {
+    settle = { resolve, reject };
+    worker.postMessage(line);
+  });
+  return { ask, stop: () => worker.terminate() };
+}
+
 async function main() {
+  const { ask, stop } = startWorker();
   for await (const line of lines(process.stdin)) {
     if (line.trim() === '') continue;
-    const message = readJson(line, LENIENT);
-    const command = message.get('cmd');
-    if (command === 'bye') break;
-    const answer = command === 'hello' ? hello(message) : await run(message);
-    process.stdout.write(`${toCompact(answer)}\n`);
-    if (command === 'hello' && answer.get('version') === 0n) break;
+    const text = await ask(line);
+    if (text === null || text.startsWith('{"cmd":"hello","version":0,')) {
+      if (text) process.stdout.write(`${text}\n`);
+      break;
+    }
+    process.stdout.write(`${text}\n`);
   }
+  await stop();
   // `exitCode` and not `exit()`: what is still in the pipe must reach the harness.
   process.exitCode = 0;
   process.stdin.destroy();
 }
 
-await main();
+if (isMainThread) await main();
+else parentPort.on('message', async (line) => parentPort.postMessage(await answer(line)));

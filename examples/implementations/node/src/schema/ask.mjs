@@ -4,14 +4,13 @@ import { isArray, isObject, object } from '../json/values.mjs';
 import { escapeToken, split } from '../pointer.mjs';
 import { isBasic, widen } from './addnull.mjs';
 import { documentOrder, places, written } from './check.mjs';
-import { compile } from './compile.mjs';
 import { Evaluator } from './evaluate.mjs';
 import { Writer } from './written.mjs';
 
 /** Declared properties that known objects may have and have not; nothing beneath a place that is asked for anyway. */
 function* optionalPlaces(evaluator, schemas, value, listed, pointer = '') {
   if (listed.has(pointer)) return;
-  const nodes = evaluator.applying(schemas, value);
+  const nodes = evaluator.judging(schemas, value, 'strict');
   const at = (token) => `${pointer}/${escapeToken(token)}`;
   if (isArray(value)) {
     for (const [index, item] of value.entries()) yield* optionalPlaces(evaluator, evaluator.items(nodes, index), item, listed, at(String(index)));
@@ -37,20 +36,19 @@ export function askedPlaces(root, known, { optional = false, found = places(root
 
 const admitsNull = (schema) => new Evaluator().valid(compile(schema).root, null);
 
+/** Keywords beside which widening the type alone may not admit null. */
+const BINDING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
+
 /** The schema, or null for "unknown". */
-function nullable(schema, definitions) {
-  const alone = (value) => (definitions.size > 0 ? new Map([...value, ['definitions', definitions]]) : value);
-  if (!schema.has('$ref') && admitsNull(alone(schema))) return schema;
-  if (isBasic(schema)) {
-    const widened = widen(new Map(schema));
-    if (admitsNull(alone(widened))) return widened;
-  }
+function nullable(schema, schemas) {
+  if (schemas.every((node) => new Evaluator().valid(node, null))) return schema;
+  if (isBasic(schema) && !BINDING.some((keyword) => schema.has(keyword))) return widen(schema);
   return object({ anyOf: [schema, object({ type: 'null' })] });
 }
 
 /** Title and description of what holds at a place: its own words before those of what it refers to. */
 function words(evaluator, schemas, value) {
-  const nodes = [...schemas, ...evaluator.applying(schemas, value)];
+  const nodes = [...schemas.filter((node) => node.target), ...evaluator.judging(schemas, value, 'strict')];
   const result = new Map();
   for (const keyword of ['title', 'description']) {
     const node = nodes.find((candidate) => candidate.has(keyword));
@@ -68,7 +66,7 @@ function place(evaluator, root, schema, known, tokens, leaf) {
   let schemas = [root];
   let value = known;
   tokens.forEach((token, index) => {
-    const nodes = evaluator.applying(schemas, value);
+    const nodes = evaluator.judging(schemas, value, 'strict');
     schemas = evaluator.below(nodes, value, token);
     value = isArray(value) ? value[Number(token)] : value.get(token);
     const properties = here.get('properties');
@@ -91,7 +89,7 @@ export function askSchema(root, known, asked) {
   const result = isRoot ? leaves[0] : onTheWay(evaluator, [root], known);
   if (!isRoot) {
     asked.forEach(({ pointer, optional }, index) => {
-      const leaf = optional ? nullable(leaves[index], definitions) : leaves[index];
+      const leaf = optional ? nullable(leaves[index], asked[index].schemas) : leaves[index];
       place(evaluator, root, result, known, split(pointer), leaf);
     });
   }

@@ -41,7 +41,7 @@ export function declarations(evaluator, schemas, value) {
 /** The names that the root has: in `properties` or required, in what applies to this value. */
 export function rootNames(evaluator, root, value) {
   const names = new Set();
-  for (const node of evaluator.judging([root], value)) {
+  for (const node of evaluator.judging([root], value, 'strict')) {
     for (const name of node.children.properties?.keys() ?? []) names.add(name);
     for (const name of node.get('required') ?? []) names.add(name);
     for (const [trigger, needed] of node.get('dependencies') ?? []) {

@@ -164,13 +164,14 @@ export class Evaluator {
   /**
    * The subschemas by which what is inside a value is judged: those that apply, and of each `anyOf` and `oneOf` the branches
    * that hold, or, when none does, the one made for the value's type, if there is just one (`slot.merge.14`).
+   * `mode` says how strictly a branch has to hold: `partial` for a reply's values, `strict` for known ones.
    */
-  judging(schemas, value) {
+  judging(schemas, value, mode = 'partial') {
     const nodes = new Set(this.applying(schemas, value));
     for (const { children } of nodes) {
       for (const branches of [children.anyOf, children.oneOf]) {
         if (!branches) continue;
-        const holding = branches.filter((branch) => this.holds(branch, value));
+        const holding = branches.filter((branch) => this.#judge(branch.final, value, mode));
         const made = branches.filter((branch) => isMadeFor(branch, value));
         const meant = holding.length > 0 ? holding : made.length === 1 ? made : [];
         this.applying(meant, value).forEach((node) => nodes.add(node));
@@ -179,12 +180,12 @@ export class Evaluator {
     return [...nodes];
   }
 
-  /** `[node, keyword]` of what is wrong with a value at its own place, missing members aside, or null. */
-  fault(schemas, value) {
+  /** `[node, keyword]` of what is wrong with a value at its own place, or null. */
+  fault(schemas, value, mode = 'partial') {
     const never = schemas.find((schema) => this.neverValid(schema));
     if (never) return [never.final, 'false'];
     for (const node of this.applying(schemas, value)) {
-      const keyword = this.ownFault(node, value, 'partial');
+      const keyword = this.ownFault(node, value, mode);
       if (keyword !== null) return [node, keyword];
     }
     return null;

@@ -5,8 +5,7 @@ import { toText } from '../json/write.mjs';
 import { join } from '../pointer.mjs';
 import { documentOrder } from './check.mjs';
 import { declarations } from './declared.mjs';
-import { NOTHING } from './overlay.mjs';
-import { applyingWithBranches, isDropped } from './nulls.mjs';
+import { NOTHING } from './nothing.mjs';
 
 const SHOWN = 80;
 
@@ -18,6 +17,9 @@ export function reasonOf([node, keyword], value) {
   const text = [...toText(argument ?? null)];
   return `breaks ${keyword}: ${text.length > SHOWN ? `${text.slice(0, SHOWN).join('')}…` : text.join('')}`;
 }
+
+const UNDECLARED = { kind: 'undeclared', reason: 'the schema does not declare it' };
+const FORBIDDEN = { kind: 'rejected', reason: 'must not be there' };
 
 const samePath = (a, b) => a.length === b.length && a.every((token, index) => token === b[index]);
 
@@ -37,32 +39,32 @@ export class Survey {
     this.#shared([], [root], overlay.data, overlay.known);
   }
 
-  /** A place that was known: only what is new beneath it is looked at. */
-  #shared(path, schemas, value, known) {
-    if (!this.overlay.isShared(path, known, value)) {
-      if (!equal(known, value)) this.#fresh(path, schemas, value);
-      return;
-    }
+  /**
+   * A place that was known: only what is new beneath it is looked at.
+   * `refused` is the fault of anything new, where the place is undeclared or forbidden itself.
+   */
+  #shared(path, schemas, value, known, refused = null) {
     const before = this.news.length;
     const nodes = this.evaluator.judging(schemas, value);
     const isDeclared = isObject(value) ? declarations(this.evaluator, schemas, value) : () => true;
+    const isForbidden = schemas.some((schema) => this.evaluator.neverValid(schema));
+    const inherited = refused ?? (isForbidden ? FORBIDDEN : null);
     for (const token of tokensOf(nodes, value)) {
       const at = [...path, token];
       const member = isArray(value) ? value[token] : value.get(token);
       const was = this.overlay.knownAt(at);
-      const isNew = was === NOTHING || !(equal(was, member) || this.overlay.isShared(at, was, member));
-      if (isNew && !isDeclared(token)) {
-        this.news.push(at);
-        this.faults.push({ path: at, kind: 'undeclared', reason: 'the schema does not declare it' });
-      } else if (was === NOTHING) this.#fresh(at, this.evaluator.below(nodes, value, token), member);
-      else this.#shared(at, this.evaluator.below(nodes, value, token), member, was);
+      const fault = inherited ?? (isDeclared(token) ? null : UNDECLARED);
+      const below = fault ? [] : this.evaluator.below(nodes, value, token);
+      if (was !== NOTHING && this.overlay.isShared(at, was, member)) this.#shared(at, below, member, was, fault);
+      else if (was === NOTHING || !equal(was, member)) this.#fresh(at, below, member, fault);
     }
     if (this.news.length > before) this.containers.push(path);
   }
 
-  #fresh(path, schemas, value) {
+  #fresh(path, schemas, value, fault) {
     this.news.push(path);
-    this.faults.push(...this.#judge(path, schemas, value));
+    if (fault) this.faults.push({ path, ...fault });
+    else this.faults.push(...this.#judge(path, schemas, value));
   }
 
   /** The deepest faults of a new value. */
@@ -73,7 +75,7 @@ export class Survey {
       const isDeclared = isObject(value) ? declarations(this.evaluator, schemas, value) : () => true;
       for (const token of tokensOf(nodes, value)) {
         const at = [...path, token];
-        if (!isDeclared(token)) beneath.push({ path: at, kind: 'undeclared', reason: 'the schema does not declare it' });
+        if (!isDeclared(token)) beneath.push({ path: at, ...UNDECLARED });
         else beneath.push(...this.#judge(at, this.evaluator.below(nodes, value, token), isArray(value) ? value[token] : value.get(token)));
       }
     }
@@ -86,25 +88,14 @@ export class Survey {
     return fault ? [{ path, kind: 'rejected', reason: reasonOf(fault, value) }] : [];
   }
 
+  /** The faults that are declared members with null: they mean "not given", and make no condition hold. */
+  get nulls() {
+    return this.faults.filter(({ path, kind }) => kind === 'rejected' && this.overlay.at(path) === null && isObject(this.overlay.at(path.slice(0, -1))));
+  }
+
   newsBeneath(path) {
     return this.news.filter((at) => samePath(at.slice(0, path.length), path));
   }
 }
 
 const tokensOf = (nodes, value) => (isArray(value) ? value.map((_, index) => String(index)) : [...documentOrder(nodes, value)]);
-
-/** The paths of new, declared members that are null where the schema admits none: they mean "not given". */
-export function* unwantedNulls(evaluator, overlay, schemas, value = overlay.data, path = []) {
-  if (isArray(value)) {
-    const nodes = evaluator.applying(schemas, value);
-    for (const [index, item] of value.entries()) yield* unwantedNulls(evaluator, overlay, evaluator.items(nodes, index), item, [...path, String(index)]);
-  }
-  if (!isObject(value)) return;
-  const nodes = applyingWithBranches(evaluator, schemas, value);
-  const isDeclared = declarations(evaluator, schemas, value);
-  for (const [name, member] of value) {
-    const at = [...path, name];
-    if (member !== null) yield* unwantedNulls(evaluator, overlay, evaluator.members(nodes, name), member, at);
-    else if (overlay.knownAt(at) !== null && isDeclared(name) && isDropped(evaluator, nodes, value, name)) yield at;
-  }
-}

@@ -10,8 +10,9 @@ import { join } from '../pointer.mjs';
 import { convert } from './convert.mjs';
 import { claimsName, rootNames } from './declared.mjs';
 import { Evaluator } from './evaluate.mjs';
-import { Survey, reasonOf, unwantedNulls } from './faults.mjs';
-import { NOTHING, Overlay } from './overlay.mjs';
+import { Survey, reasonOf } from './faults.mjs';
+import { NOTHING } from './nothing.mjs';
+import { Overlay } from './overlay.mjs';
 
 /** Beyond these many values that break an object only together, trying each would take too long. */
 const MAX_TRIED = 16;
@@ -50,10 +51,12 @@ export function merge(root, known, reply) {
   const evaluator = new Evaluator();
   const isName = claimsName(rootNames(evaluator, root, known));
   const overlay = new Overlay(evaluator, root, known, convert(root, evaluator, reply, known, isName));
-  for (const path of [...unwantedNulls(new Evaluator(), overlay, [root])]) overlay.takeOut(path);
   const left = { rejected: [], undeclared: [] };
   for (;;) {
     const survey = new Survey(new Evaluator(), root, overlay);
+    const { nulls } = survey;
+    nulls.forEach(({ path }) => overlay.takeOut(path));
+    if (nulls.length > 0) continue;
     const out = survey.faults.length > 0 ? survey.faults : culprits(root, overlay, survey);
     if (out.length === 0) break;
     for (const { path, kind, reason } of out) {

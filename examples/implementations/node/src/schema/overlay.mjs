@@ -4,8 +4,8 @@
 
 import { copy, equal, isArray, isContainer, isObject } from '../json/values.mjs';
 import { join } from '../pointer.mjs';
-
-export const NOTHING = Symbol('nothing');
+import { declarations } from './declared.mjs';
+import { NOTHING } from './nothing.mjs';
 
 const child = (value, token) => {
   if (isObject(value) && value.has(token)) return value.get(token);
@@ -25,9 +25,12 @@ export class Overlay {
 
   #restore(evaluator, schemas, known, data, path) {
     if (equal(known, data)) return copy(known);
-    const isWrong = evaluator.fault(schemas, known) !== null;
-    const nodes = isContainer(known) ? evaluator.judging(schemas, known) : [];
-    const inside = (token, was, is) => this.#restore(evaluator, evaluator.below(nodes, known, token), was, is, [...path, token]);
+    const isWrong = evaluator.fault(schemas, known, 'strict') !== null;
+    const nodes = isContainer(known) ? evaluator.judging(schemas, known, 'strict') : [];
+    // Beneath an undeclared member nothing is wrong.
+    const isDeclared = isObject(known) ? declarations(evaluator, schemas, known) : () => true;
+    const inside = (token, was, is) =>
+      this.#restore(evaluator, isDeclared(token) ? evaluator.below(nodes, known, token) : [], was, is, [...path, token]);
     if (isObject(known) && isObject(data)) {
       for (const [name, member] of known) data.set(name, inside(name, member, data.get(name)));
       return data;

@@ -5,6 +5,8 @@
  * emoji is two characters. So a pattern is rewritten into one that flag `u` takes.
  */
 
+import vm from 'node:vm';
+
 const HEX = /[0-9a-fA-F]/;
 const QUANTIFIER = /\{[0-9]+(?:,[0-9]*)?\}/y;
 const GROUP = /\(\?(?::|=|!|<=|<!|<[^>=!][^>]*>)/y;
@@ -163,14 +165,44 @@ class Rewriter {
 
 const isSet = (atom) => /^\\[dDwWsSpP]/.test(atom);
 
+/** What can make the engine go back and forth: any quantifier, and worse, one on a group or a reference. */
+const QUANTIFIED = /[*+{]/;
+const MULTIPLYING = /\)[*+{]|\\[1-9k]/;
+const QUICK_TEXT = 300;
+const QUICK_MULTIPLYING = 20;
+const PATIENCE_MS = 250;
+
+const context = vm.createContext({ regex: null, text: '' });
+const question = new vm.Script('regex.test(text)');
+
+/** JavaScript's engine can be interrupted only from outside: what takes too long counts as not found. */
+function bounded(regex, text) {
+  Object.assign(context, { regex, text });
+  try {
+    return question.runInContext(context, { timeout: PATIENCE_MS });
+  } catch (error) {
+    if (error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' || error.name === 'RangeError') return false;
+    throw error;
+  } finally {
+    Object.assign(context, { regex: null, text: '' });
+  }
+}
+
+function tester(source) {
+  const regex = new RegExp(new Rewriter(source).rewrite(), 'u');
+  if (!QUANTIFIED.test(source)) return (text) => regex.test(text);
+  const quick = MULTIPLYING.test(source) ? QUICK_MULTIPLYING : QUICK_TEXT;
+  return (text) => (text.length <= quick ? regex.test(text) : bounded(regex, text));
+}
+
+const MAX_KEPT = 1000;
 const compiled = new Map();
 
 /** The test of a pattern, `(text) => boolean`; a `SyntaxError` if it is none. */
 export function compilePattern(source) {
   if (!compiled.has(source)) {
-    const regex = new RegExp(new Rewriter(source).rewrite(), 'u');
-    if (compiled.size > 1000) compiled.clear();
-    compiled.set(source, (text) => regex.test(text));
+    if (compiled.size >= MAX_KEPT) compiled.clear();
+    compiled.set(source, tester(source));
   }
   return compiled.get(source);
 }

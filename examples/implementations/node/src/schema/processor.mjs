@@ -60,7 +60,7 @@ export class SlotProcessor {
   known(data) {
     checkObject(data, 'the known data');
     const evaluator = new Evaluator();
-    const plain = convert(this.root, evaluator, data, null, claimsName(rootNames(evaluator, this.root, new Map(data))));
+    const plain = convert(this.root, evaluator, data, null, claimsName(rootNames(evaluator, this.root, new Map())));
     return copy(dropNulls(new Evaluator(), [this.root], plain));
   }
 
