@@ -11,13 +11,15 @@ const MAX_STEPS = 200_000;
 const MAX_CHARACTERS = 10_000_000;
 const MAX_DEPTH = 250;
 const MAX_BITS = 14_000;
+/** Macros and recursive loops in one another; a recursion without end must not first fill the stack. */
+const MAX_NESTED = 400;
 
 let current = null;
 
 /** Runs one rendering with an allowance of its own. */
 export function withBudget(run) {
   const outer = current;
-  current = { steps: MAX_STEPS, characters: MAX_CHARACTERS };
+  current = { steps: MAX_STEPS, characters: MAX_CHARACTERS, nested: 0 };
   try {
     return run();
   } finally {
@@ -28,6 +30,17 @@ export function withBudget(run) {
 export function step(count = 1) {
   current.steps -= count;
   if (current.steps < 0) throw new TemplateError(`more than ${MAX_STEPS} steps`);
+}
+
+/** Runs the body of a macro or of a deeper loop. */
+export function nested(run) {
+  if (current.nested >= MAX_NESTED) throw new TemplateError(`macros or loops nested deeper than ${MAX_NESTED}`);
+  current.nested += 1;
+  try {
+    return run();
+  } finally {
+    current.nested -= 1;
+  }
 }
 
 /** To be asked before what has this many characters is made. */

@@ -2,7 +2,7 @@
 
 import { equal } from '../json/values.mjs';
 import { filter, FUNCTIONS, test } from './builtins.mjs';
-import { characters, made, step, withBudget } from './budget.mjs';
+import { characters, made, nested, step, withBudget } from './budget.mjs';
 import { TemplateError } from './lex.mjs';
 import { parseTemplate } from './parse.mjs';
 import { arithmetic, attribute, contains, isTrue, item, iterate, joined, Namespace, order, print, slice, Undefined, used } from './values.mjs';
@@ -127,7 +127,7 @@ function runLoop(node, scope, values, depth) {
     });
   }
   if (items.length === 0) return run(node.otherwise, scope);
-  const recurse = ([deeper]) => runLoop(node, scope, deeper, depth + 1);
+  const recurse = ([deeper]) => nested(() => runLoop(node, scope, deeper, depth + 1));
   return items.map((each, index) => {
     step();
     const variable = loopVariable(items, index, depth);
@@ -146,7 +146,7 @@ function macro({ parameters, body }, scope, caller = null) {
       inner.names.set(name, given !== undefined ? given : fallback ? evaluate(fallback, inner) : new Undefined(name));
     });
     if (caller ?? named.caller) inner.names.set('caller', caller ?? named.caller);
-    return run(body, inner);
+    return nested(() => run(body, inner));
   };
 }
 
