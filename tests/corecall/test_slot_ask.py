@@ -52,6 +52,22 @@ STAY = {
 
 
 class TestNesting:
+    @pytest.mark.rule("slot.ask.2")
+    def test_what_is_said_beside_a_reference_goes_first(self) -> None:
+        schema = {
+            "properties": {
+                "g": {"$ref": "#/definitions/via", "description": "mine"},
+                "h": {"allOf": [{"description": "d", "title": "t"}], "required": ["x"]},
+            },
+            "definitions": {
+                "via": {"$ref": "#/definitions/g", "title": "via", "description": "no"},
+                "g": {"title": "no", "description": "no", "required": ["x"]},
+            },
+        }
+        found = shown(schema, {"g": {}, "h": {}})["properties"]
+        assert (found["g"]["title"], found["g"]["description"]) == ("via", "mine")
+        assert list(found["h"]) == ["type", "title", "description", "properties", "required"]
+
     @pytest.mark.rule("slot.ask.1", "slot.ask.2")
     def test_members_nest_in_order_and_all_are_required(self) -> None:
         assert shown(STAY, {"guest": {"home": {}}}) == {
@@ -164,6 +180,33 @@ class TestOptional:
         assert found["properties"]["stops"]["properties"]["0"]["properties"] == {"n": maybe}
         assert found["properties"].keys() == {"note", "guest", "stops"}
         assert set(found["required"]) == {"note", "guest", "stops"}
+
+    @pytest.mark.rule("slot.ask.7")
+    @pytest.mark.parametrize(
+        ("schema", "value"),
+        [
+            ({"type": "string", "allOf": [{"enum": ["v"]}]}, "v"),
+            ({"type": "string", "if": {"type": "null"}, "then": False}, "v"),
+            ({"type": "integer", "not": {"type": "null"}}, 1),
+            ({"enum": ["v"], "oneOf": [{"minLength": 1}, {"type": "null"}]}, "v"),
+            ({"$ref": "#/definitions/t", "type": "string"}, "v"),
+            ({"type": "array", "items": TEXT}, ["v"]),
+        ],
+    )
+    def test_null_is_admitted_whatever_else_the_schema_says(self, schema: Any, value: Any) -> None:
+        asked = shown({"properties": {"o": schema}, "definitions": {"t": TEXT}}, {}, optional=True)
+        for answer, admitted in ((value, True), (None, True), (False, False)):
+            assert SlotProcessor(asked).is_valid({"o": answer}) is admitted
+
+    @pytest.mark.rule("slot.ask.7")
+    @pytest.mark.parametrize(
+        "schema",
+        [{}, {"minLength": 1}, {"type": ["object", "null"]}, {"anyOf": [TEXT, {"const": None}]}],
+    )
+    def test_what_admits_null_stays(self, schema: Any) -> None:
+        assert shown({"properties": {"o": schema}}, {}, optional=True)["properties"] == {
+            "o": schema
+        }
 
     @pytest.mark.rule("slot.ask.7")
     def test_after_what_is_missing(self) -> None:

@@ -149,6 +149,18 @@ class TestNulls:
     def test_null_that_is_not_admitted_is_not_given(self) -> None:
         assert data(TRIP, {}, {"city": None, "mode": None, "days": None, "tags": None}) == {}
 
+    @pytest.mark.rule("slot.merge.10")
+    def test_it_goes_before_anything_else_is_judged(self) -> None:
+        """A member that is not given makes no condition hold and requires nothing."""
+        schema = {
+            "properties": {"a": {"type": "string"}, "b": {}, "l": {"items": {"type": "string"}}},
+            "if": {"required": ["a"]},
+            "then": {"properties": {"b": {"type": "integer"}}},
+        }
+        assert data(schema, {}, {"a": None, "b": "x"}) == {"b": "x"}
+        assert refused(merge(schema, {}, {"a": "", "b": "x"}).rejected) == [("/b", "x")]
+        assert refused(merge(schema, {}, {"a": None, "l": [None]}).rejected) == [("/l", [None])]
+
     @pytest.mark.rule("slot.merge.11")
     def test_null_that_is_admitted_is_a_value(self) -> None:
         merged = merge(TRIP, {"guest": {"name": "x"}}, {"guest": {"age": None}})
@@ -461,6 +473,27 @@ class TestUndeclared:
             ("/xx", {"deep": 3}),
         ]
         assert found.undeclared[0].reason == "the schema does not declare it"
+
+    @pytest.mark.rule("slot.merge.9", "slot.merge.18")
+    @pytest.mark.parametrize("city", ["x", 5])
+    def test_nothing_is_added_inside_a_known_member_that_is_undeclared(self, city: Any) -> None:
+        known = {"zz": {"q": 1, "l": [{}]}}
+        reply = {"yy": 0, "city": city, "zz": {"q": 2, "r": {"deep": 3}, "l": [{"s": 4}]}}
+        found = merge(TRIP, known, reply)
+        assert found.data["zz"] == known["zz"]
+        assert refused(found.undeclared) == [
+            ("/zz/l/0/s", 4),
+            ("/zz/r", {"deep": 3}),
+            ("/yy", 0),
+        ]
+
+    @pytest.mark.rule("slot.merge.9", "slot.merge.21")
+    def test_nothing_is_added_inside_a_known_member_that_is_forbidden(self) -> None:
+        schema = {"properties": {"f": False, "a": {}}}
+        found = merge(schema, {"f": {"q": 1}}, {"f": {"q": 2, "r": 3, "n": None}, "a": 1})
+        assert found.data == {"f": {"q": 1}, "a": 1}
+        assert refused(found.rejected) == [("/f/r", 3)]
+        assert found.undeclared == ()
 
     @pytest.mark.rule("slot.merge.18", "slot.merge.14")
     def test_together_with_faults(self) -> None:

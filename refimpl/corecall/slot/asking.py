@@ -51,8 +51,11 @@ def asked(
     if not places:
         return {}
     schema = remaining_schema(compiled, places)
-    for pointer in map(join, more):
-        schema["properties"][pointer] = admitting_null(schema["properties"][pointer])
+    evaluator = Evaluator(compiled)
+    for tokens in more:
+        if not all(evaluator.holds(found, None) for found in schemas_at(compiled, tokens, known)):
+            pointer = join(tokens)
+            schema["properties"][pointer] = admitting_null(schema["properties"][pointer])
     return schema
 
 
@@ -162,10 +165,21 @@ def _nest(
 
 def _object(evaluator: Evaluator, schemas: tuple[Schema, ...], value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"type": "object"}
-    for node in evaluator.applying_nodes(schemas, value):
-        for keyword in _ANNOTATIONS:
-            if keyword in node:
-                made.setdefault(keyword, node[keyword])
+    nodes = [*_referring(evaluator, schemas), *evaluator.applying_nodes(schemas, value)]
+    for keyword in _ANNOTATIONS:
+        said = [node[keyword] for node in nodes if keyword in node]
+        if said:
+            made[keyword] = said[0]
     made["properties"] = {}
     made["required"] = []
     return made
+
+
+def _referring(evaluator: Evaluator, schemas: tuple[Schema, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the subschemas that lead on by ``$ref``: what stands beside it is said of this place."""
+    for schema in schemas:
+        while (
+            isinstance(schema, dict) and (target := evaluator.compiled.target(schema)) is not None
+        ):
+            yield schema
+            schema = target.schema

@@ -8,7 +8,7 @@ something may still be missing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,8 @@ Tokens = tuple[str, ...]
 
 _TRIED = 16
 """So many new values are tried one by one when their combination breaks an object."""
+
+_NO_MEMBER = frozenset({Kind.FORBIDDEN, Kind.UNDECLARED})
 
 _ABSENT: Any = object()
 
@@ -141,9 +143,9 @@ class _Merging:
             undeclared(evaluator, data) if valid else violations(evaluator, data, deep=True)
         )
         places = frozenset(new)
-        mine = [fault for fault in found if _within(fault.tokens, places)]
+        mine = list(_blamed(found, new, places))
         above = {fault.tokens[:end] for fault in mine for end in range(len(fault.tokens))}
-        for fault in mine:
+        for fault in [fault for fault in mine if _not_given(data, fault)] or mine:
             if fault.tokens not in above:
                 self._drop(data, fault, places)
         return bool(mine) or self._drop_combination(data, new, found)
@@ -237,6 +239,33 @@ class _Merging:
             return
         if above in new or isinstance(_get(data, above[:-1]), dict):
             self._take_out(data, above, new)
+
+
+def _blamed(
+    found: list[Violation], new: list[Tokens], places: frozenset[Tokens]
+) -> Iterator[Violation]:
+    """Yield the faults at or beneath ``new`` places, and these where a known member should not be."""
+    closed = {fault.tokens: fault for fault in found if fault.kind in _NO_MEMBER}
+    inside: dict[Tokens, list[Tokens]] = {}
+    for place in new if closed else ():
+        for end in range(len(place)):
+            if place[:end] in closed:
+                inside.setdefault(place[:end], []).append(place)
+    for fault in found:
+        if _within(fault.tokens, places):
+            yield fault
+        elif fault.kind in _NO_MEMBER:
+            for place in inside.get(fault.tokens, ()):
+                yield replace(fault, tokens=place)
+
+
+def _not_given(data: dict[str, Any], fault: Violation) -> bool:
+    """Say whether a fault is a null in place of a member, which goes before others are judged."""
+    return (
+        fault.kind is not Kind.UNDECLARED
+        and _get(data, fault.tokens) is None
+        and isinstance(_get(data, fault.tokens[:-1]), dict)
+    )
 
 
 def _within(tokens: Tokens, places: frozenset[Tokens]) -> bool:

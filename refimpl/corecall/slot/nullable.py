@@ -19,6 +19,8 @@ from corecall.slot.violations import item_schemas, member_schemas
 _BASIC = frozenset({"boolean", "integer", "number", "string"})
 _STRICT = frozenset({"if", "not", "oneOf"})
 """Keywords by which a schema that admits more makes the whole admit less, or may."""
+_IN_PLACE = frozenset({"$ref", "allOf", "anyOf", "if", "not", "oneOf"})
+"""Keywords by which a schema may refuse a null that its own type admits."""
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -38,12 +40,12 @@ def add_null(compiled: Compiled) -> dict[str, Any]:
 
 
 def admitting_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of ``schema`` that admits null as well, in the plainest form there is for it."""
+    """Return a copy of ``schema``, which admits no null, that does, in the plainest form for it."""
     widened: dict[str, Any] = copy_json(schema)
-    if _is_basic(schema):
+    if _is_basic(schema) and _IN_PLACE.isdisjoint(schema):
         _add_null_here(widened)
         return widened
-    return {"anyOf": [widened, {"type": "null"}]} if schema else widened
+    return {"anyOf": [widened, {"type": "null"}]}
 
 
 class _Widening:
