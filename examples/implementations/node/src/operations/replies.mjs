@@ -46,10 +46,7 @@ function decoded(input) {
 
 function completed(input) {
   const completion = new Completion();
-  for (const chunk of input.get('chunks')) {
-    completion.add(chunk);
-    if (completion.error) break;
-  }
+  for (const chunk of input.get('chunks')) completion.add(chunk);
   return completion.toJson();
 }
 

@@ -18,8 +18,8 @@ function admitsNull(schema) {
 
 /** Whether several schemas describe one object here: each, closed, would forbid what the others declare. */
 function joins(schema) {
-  return branchesOf(schema, ['allOf']).some(describesObject)
-    || (schema.has('properties') && branchesOf(schema, BRANCHES).some(describesObject));
+  return schema.has('allOf')
+    || (schema.has('properties') && (schema.has('anyOf') || branchesOf(schema, BRANCHES).some(describesObject)));
 }
 
 function* reached(schema) {

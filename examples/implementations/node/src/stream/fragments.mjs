@@ -49,6 +49,6 @@ export function scanArguments(calls, entry, { alone = false } = {}) {
     return;
   }
   call.id ||= fragment.id;
-  if (fragment.name !== call.name && !call.arguments) call.name += fragment.name;
+  if (fragment.name !== call.name && (!call.arguments || !call.name)) call.name += fragment.name;
   call.arguments += fragment.arguments;
 }
