@@ -30,7 +30,7 @@ def fuzz(
     ] = None,
     examples: Annotated[
         int, typer.Option("--examples", min=1, help="Inputs for each operation.")
-    ] = 1000,
+    ] = 2000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed finds the same.")] = 0,
     corpus: Annotated[
         Path, typer.Option("--corpus", help="Cases found before; new ones are appended.")

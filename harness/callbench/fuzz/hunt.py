@@ -77,6 +77,7 @@ class Hunt:
         self._tries = 0
         self._most = 0
         self._met_at = 0.0
+        self._seen: set[int] = set()
 
     @property
     def given_up(self) -> bool:
@@ -145,10 +146,17 @@ class Hunt:
                         raise _Differs
                 elif self.done >= self._most or self.given_up:
                     raise _Enough
-                elif self._tried(inputs):
+                elif self._is_new(inputs) and self._tried(inputs):
                     raise _Differs
 
         search()
+
+    def _is_new(self, inputs: dict[str, Any]) -> bool:
+        """Tell whether an input was not tried before; simple ones are drawn again and again."""
+        written = hash(repr(inputs))
+        new = written not in self._seen
+        self._seen.add(written)
+        return new
 
     def _tried(self, inputs: dict[str, Any]) -> bool:
         """Try one more input; tell whether it shows a new difference, which is aimed at from then on."""

@@ -146,8 +146,7 @@ def _simpler(value: Any) -> Iterator[Any]:
     """Yield simpler values of the same type, the simplest first."""
     match value:
         case bool():
-            if value:
-                yield False
+            return
         case int():
             yield from (n for n in (0, 1, 2) if n < abs(value))
         case float():

@@ -177,13 +177,72 @@ _LEAVES: tuple[dict[str, Any], ...] = (
 )
 
 
+_KEYWORDS: dict[str, tuple[Any, ...]] = {
+    "type": ("string", "integer", "number", "boolean", "null", "object", "array", ["null", "integer"]),
+    "enum": ([1], [None], [True, "a"], [0, ""], [[1], {"a": 1}], [1.0], [{"a": 1, "b": 2}]),
+    "const": (1, 0, None, False, "", 1.0, [1], {"a": 1}, {"a": 1, "b": 2}),
+    "minimum": (0, 1, 2, 1.5),
+    "maximum": (0, 1, 2, 1.5),
+    "exclusiveMinimum": (0, 1, 2),
+    "exclusiveMaximum": (0, 1, 2),
+    "multipleOf": (1, 2, 0.1, 0.5, 0.01),
+    "minLength": (0, 1, 2, 3),
+    "maxLength": (0, 1, 2, 3),
+    "pattern": ("^a", "b$", "^[ab]+$", "^..$", "城", r"^\S+$", r"^\d$", r"^\w$", "^$"),
+    "minItems": (0, 1, 2),
+    "maxItems": (0, 1, 2),
+    "uniqueItems": (True, False),
+    "contains": ({"const": 1}, {"type": "string"}, True, False),
+    "minProperties": (0, 1, 2),
+    "maxProperties": (0, 1, 2),
+    "required": (["a"], ["a", "b"], [""], ["a/b"], []),
+    "propertyNames": ({"maxLength": 1}, {"pattern": "^a"}, False),
+    "dependencies": ({"a": ["b"]}, {"a": {"required": ["b"]}}, {"a": False}),
+    "additionalProperties": (False, True, {"type": "integer"}),
+    "patternProperties": ({"^a": {"type": "integer"}}, {"b": False}),
+    "items": (False, {"type": "integer"}, [{"type": "string"}], [True, {"type": "integer"}]),
+    "additionalItems": (False, {"type": "string"}),
+    "format": ("date", "email"),
+}  # fmt: skip
+_PROBES: tuple[Any, ...] = (
+    None, True, False, 0, 1, 2, 3, -1, 1.0, 1.5, 0.3, 0.07, -0.0, 2**53 + 1, 1e21,
+    "", "a", "ab", "b\n", "aaa", "😀", "😀😀", "城", "e\u0301", "1", "١", "\u00a0", "null",
+    [], [1], [1, 1.0], [1, True], ["a"], ["a", 1], [{"a": 1, "b": 2}, {"b": 2, "a": 1}], [[1], [1]], [None],
+    {}, {"a": 1}, {"a": None}, {"b": 1}, {"a": 1, "b": 2}, {"b": 2, "a": 1}, {"": 0}, {"a/b": 1}, {"ab": "x"},
+)  # fmt: skip
+_WRAPS: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = (
+    (lambda schema: schema, lambda data: data),
+    (lambda schema: {"properties": {"a": schema}}, lambda data: {"a": data}),
+    (lambda schema: {"items": schema}, lambda data: [data]),
+    (lambda schema: {"additionalProperties": schema}, lambda data: {"x~y": data}),
+    (lambda schema: {"anyOf": [schema, False]}, lambda data: data),
+    (lambda schema: {"oneOf": [schema, {"type": "null"}]}, lambda data: data),
+    (lambda schema: {"not": schema}, lambda data: data),
+    (lambda schema: {"if": schema, "else": {"required": ["k"]}}, lambda data: data),
+    (lambda schema: {"properties": {"a": {"$ref": "#/definitions/t"}}, "definitions": {"t": schema}},
+     lambda data: {"a": data}),
+)  # fmt: skip
+
+
+def _probed(draw: DrawFn) -> Batch:
+    """Draw a schema of one keyword or two, and data at its bounds."""
+    schema: dict[str, Any] = {}
+    for _ in range(draw(st.integers(1, 2))):
+        name = picked(draw, tuple(_KEYWORDS))
+        schema[name] = picked(draw, _KEYWORDS[name])
+    around_schema, around_data = picked(draw, _WRAPS)
+    turn = draw(TURNS)
+    probes = [_PROBES[(turn + 7 * number) % len(_PROBES)] for number in range(16)]
+    return [{"schema": around_schema(schema), "data": around_data(probe)} for probe in probes]
+
+
 def _wide_values(draw: DrawFn) -> Batch:
     """Draw data that have nothing to do with the schema."""
     schema = _of_suite(draw)
     return around({"schema": schema, "data": draw(json_values(5))}, draw(TURNS), data=6)
 
 
-_CHECKS = (whole("slot.check", "slot.places", data=12, schema=4),) * 2
+_CHECKS = (whole("slot.check", "slot.places", data=12, schema=4), _probed, _probed)
 _NEAR_CONVERT = whole("slot.convert", data=8, base=4, schema=2)
 
 STRATEGIES: dict[str, Callable[[], SearchStrategy[Batch]]] = {

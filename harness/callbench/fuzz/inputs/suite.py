@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from callbench.conformance.cases import load_suite
-from callbench.fuzz.edits import edited
+from callbench.fuzz.edits import edited, near_text
 from callbench.peer.values import encode
 
 Inputs = dict[str, Any]
@@ -53,9 +53,9 @@ def pool(name: str, *ops: str) -> tuple[Any, ...]:
 
 def near(value: Any, turn: int, count: int) -> list[Any]:
     """Return a value's neighbors: of a text other texts, of anything else edits inside it."""
-    return (
-        edited_texts(value, turn, count) if isinstance(value, str) else edited(value, turn, count)
-    )
+    if isinstance(value, str):
+        return [near_text(value, turn + number) for number in range(count)]
+    return edited(value, turn, count)
 
 
 def around(base: Inputs, turn: int, /, **counts: int) -> Batch:
