@@ -19,6 +19,30 @@ WHOLE = (
     *("anyOf", "oneOf", "not"),
 )
 
+_NAMING = frozenset({"$defs", "$id", "$schema"})
+
+
+def is_plain(schema: dict[str, Any]) -> bool:
+    """Say whether references and definitions are only those known here."""
+    names = schema.get("definitions", {})
+    waiting: list[Any] = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if not value.keys().isdisjoint(_NAMING) or (
+                value is not schema and "definitions" in value
+            ):
+                return False
+            reference = value.get("$ref")
+            if isinstance(reference, str):
+                name = reference.removeprefix("#/definitions/")
+                if name in ("", reference) or name not in names:
+                    return False
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return True
+
 
 class Oracle:
     """What ``check_json`` of a schema has to give."""

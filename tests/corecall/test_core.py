@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from corecall.core import CoreCall, DataBase
+from corecall.llm.llm import LLM
+from corecall.slot.slot import Slot
 from corecall.types import (
     CallError,
     CallInfo,
@@ -209,6 +211,36 @@ class TestClassDefinition:
         schema = Probe.model_json_schema()
         assert set(schema["properties"]) == {"to_user", "events", "fails"}
         assert schema.get("required", []) == []
+
+    @pytest.mark.rule("core.class.10")
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"to_user": "false"},
+            {"to_user": 1},
+            {"enable_filling": "yes"},
+            {"enable_filling": 0},
+            {"temperature": "0.5"},
+            {"temperature": True},
+            {"step_history_size": "3"},
+            {"step_history_size": True},
+            {"history_length": "0"},
+            {"history_length": False},
+        ],
+    )
+    def test_no_attribute_is_converted(self, given: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=next(iter(given))):
+            LLM(name="n", description="d", **given)
+
+    @pytest.mark.rule("core.class.10")
+    @pytest.mark.parametrize("given", [{"step_num": "1"}, {"ask_optional": 1}, {"repair": "no"}])
+    def test_nor_one_of_the_slot(self, given: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=next(iter(given))):
+            Slot(name="n", description="d", **given)
+
+    @pytest.mark.rule("core.class.10")
+    def test_a_whole_number_may_be_written_with_a_fraction(self) -> None:
+        assert LLM(name="n", description="d", step_history_size=2.0).step_history_size == 2
 
     @pytest.mark.rule("core.class.9")
     async def test_the_input_is_part_of_no_dump(self) -> None:
@@ -467,6 +499,27 @@ class TestCallVars:
         runner.task.state.appId = None
         ids = CoreCall._assemble_call_vars(runner).ids
         assert (ids.session_id, ids.app_id, ids.conversation_id) == (None, None, None)
+
+    @pytest.mark.rule("core.vars.2")
+    @pytest.mark.parametrize("absent", ["sessionId", "appId", "conversationId"])
+    def test_none_is_made_up_from_another(self, absent: str) -> None:
+        runner = executor(sessionId="session")
+        task = runner.task
+        for holder in (task.runtime, task.state, task.metadata):
+            if absent in type(holder).model_fields:
+                setattr(holder, absent, None)
+        task.metadata.userId = ""
+        ids = CoreCall._assemble_call_vars(runner).ids.model_dump()
+        expected = {
+            "task_id": "task-1",
+            "executor_id": "exec-1",
+            "session_id": "session",
+            "user_id": "",
+            "app_id": "app-1",
+            "conversation_id": "conv-1",
+        }
+        name = {"sessionId": "session_id", "appId": "app_id", "conversationId": "conversation_id"}
+        assert ids == {**expected, name[absent]: None}
 
     @pytest.mark.rule("core.vars.3")
     def test_no_reasoning_is_the_empty_string(self) -> None:

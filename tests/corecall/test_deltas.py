@@ -201,7 +201,7 @@ class TestChunks:
         assert completion.add(content_chunk(content="你")) == Delta("你", "")
         assert completion.add(content_chunk(reasoning_content="why")) == Delta("", "why")
         assert completion.add(content_chunk(reasoning="?", content="好")) == Delta("好", "?")
-        both = content_chunk(reasoning="one", reasoning_content="one")
+        both = content_chunk(reasoning="other", reasoning_content="one")
         assert completion.add(both) == Delta("", "one")
         assert (completion.content, completion.reasoning) == ("你好", "why?one")
         assert completion.finish_reason is None

@@ -41,6 +41,18 @@ from corecall.types import (
 
 from .support import FakeFunction, FakeReasoning, Pair, executor, history
 
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+
+def nested(depth: int) -> list[Any]:
+    """Return lists inside one another."""
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 NAMED = {"name": "book", "description": "Book a hotel"}
 
 
@@ -558,15 +570,38 @@ class TestFilling:
             await run(runner, node, enable_filling=True)
         assert (runner.status, runner.chunks, seen) == (StepStatus.ERROR, [], [])
 
-    @pytest.mark.rule("executor.fill.14")
-    async def test_an_input_that_is_no_json_passes(self) -> None:
-        class NaN(Book, input_model=Booking, output_model=Result):
+    @pytest.mark.rule("executor.fill.13")
+    async def test_a_known_map_may_have_keys_that_are_no_text(self) -> None:
+        class Hotels(DataBase):
+            stars: dict[Any, int]
+            city: str
+
+        class Stay(Book, input_model=Hotels, output_model=Result):
             async def _init(self, call_vars: CallVars) -> Any:
-                return Booking.model_construct(guest={"age": math.nan})
+                return Hotels.model_construct(stars={3: 5, 1: 2})
+
+        runner = filling('{"city": "Oslo"}')
+        call = await Stay.instance(runner, None, enable_filling=True, yields=[])
+        assert await runner.run(call) is StepStatus.SUCCESS
+        assert runner.input == {"stars": {3: 5, 1: 2}, "city": "Oslo"}
+
+    @pytest.mark.rule("executor.fill.14")
+    @pytest.mark.parametrize(
+        "value",
+        [math.nan, object(), b"\xff", [CYCLE], nested(300)],
+        ids=["nan", "object", "bytes", "cycle", "deep"],
+    )
+    async def test_an_input_that_is_no_json_passes(self, value: Any) -> None:
+        class Odd(Book, input_model=Booking, output_model=Result):
+            async def _init(self, call_vars: CallVars) -> Any:
+                return Booking.model_construct(guest={"age": 41})
 
         runner = filling()
+        call = await Odd.instance(runner, None, enable_filling=True)
+        call.input = {"guest": value}
         with pytest.raises(DataError):
-            await runner.run(await NaN.instance(runner, None, enable_filling=True))
+            await runner.run(call)
+        assert (runner.status, runner.chunks) == (StepStatus.ERROR, [])
 
 
 class TestCallbacks:

@@ -77,6 +77,8 @@ class TestPath:
             pytest.param("s/missing", marks=pytest.mark.rule("history.path.6")),
             pytest.param("s/missing/x", marks=pytest.mark.rule("history.path.6")),
             pytest.param("s/NUMBER", marks=pytest.mark.rule("history.path.6")),
+            pytest.param("s/number ", marks=pytest.mark.rule("history.path.6")),
+            pytest.param("s/ object/", marks=pytest.mark.rule("history.path.6")),
             pytest.param("s/object/", marks=pytest.mark.rule("history.path.10")),
             pytest.param("/s", marks=pytest.mark.rule("history.path.10")),
             pytest.param("s/list/x", marks=pytest.mark.rule("history.path.15")),
@@ -175,6 +177,11 @@ class TestPath:
         past = steps(s={"0": "zero", "01": "one", "-1": "minus", "１": "wide"})
         found = [extract(f"s/{key}", past) for key in ("0", "01", "-1", "１")]
         assert found == ["zero", "one", "minus", "wide"]
+
+    @pytest.mark.rule("history.path.16")
+    @pytest.mark.parametrize("key", ["01", "１", "+1", "1.0"])
+    def test_a_key_is_compared_as_text(self, key: str) -> None:
+        assert extract(f"s/{key}", steps(s={"1": "one"})) is None
 
     @pytest.mark.rule("history.path.17")
     def test_an_instance_does_it_too(self) -> None:

@@ -146,6 +146,12 @@ class TestLoads:
         assert (caught.value.lineno, caught.value.colno, caught.value.pos) == (2, 8, 20)
         assert str(caught.value).endswith(": line 2 column 8 (char 20)")
 
+    @pytest.mark.rule("reply.json.8")
+    def test_blanks_before_the_value_count(self) -> None:
+        with pytest.raises(json.JSONDecodeError) as caught:
+            loads("\ufeff\n  NaN")
+        assert str(caught.value).endswith(": line 2 column 3 (char 4)")
+
     @pytest.mark.rule("reply.json.4")
     @pytest.mark.parametrize(
         "half", ["\\ud83d", "\\ude42", "\\ud83dx", "\\ude42\\ud83d", "\\ud83d\\ud83d", "\ud83d"]

@@ -175,6 +175,11 @@ class TestKinds:
     def test_escaped_apostrophe(self) -> None:
         assert mended('{"a": "don\\\'t"}') == ({"a": "don't"}, ("escaped apostrophe",))
 
+    @pytest.mark.rule("reply.repair.8")
+    @pytest.mark.parametrize("escape", ["\\x41", "\\0", "\\`", "\\’"])
+    def test_no_other_escape_is_mended(self, escape: str) -> None:
+        assert mended(f"{{'a': 'it{escape}'}}") == (None, ())
+
     @pytest.mark.rule("reply.repair.9")
     @pytest.mark.parametrize("character", ["\n", "\r\n", "\t", "\0", "\x1f"])
     def test_control_character(self, character: str) -> None:

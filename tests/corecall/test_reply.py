@@ -196,6 +196,7 @@ class TestThoughts:
     def test_they_do_not_nest(self) -> None:
         assert found('<think>x <think> y </think> {"a": 1}') == {"a": 1}
         assert found('<think>x <think> y </think> {"d": 1} </think>{"a": 1}') == {"a": 1}
+        assert found('<think>x</think> {"a": "</think>"}') == {"a": "</think>"}
 
     @pytest.mark.trap("A25")
     @pytest.mark.rule("reply.thought.5")

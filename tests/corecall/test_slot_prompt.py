@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -217,6 +217,18 @@ class TestPrompt:
         for name in ("data", "context", "name", "call_vars", "llm"):
             with pytest.raises(CallError, match="slot prompt"):
                 await fill(first="{}", second={}, prompt=f"{{{{ {name} }}}}")
+
+    @pytest.mark.rule("slot.prompt.6")
+    @pytest.mark.parametrize(
+        ("now", "shown"),
+        [
+            (datetime(999, 1, 2, 3, 4, 5, 999_999), "0999-01-02 03:04:05"),
+            (datetime(2026, 1, 2, 23, tzinfo=timezone(timedelta(hours=8))), "2026-01-02 23:00:00"),
+        ],
+    )
+    async def test_the_clock_has_nineteen_characters(self, now: datetime, shown: str) -> None:
+        found = await fill(first="{}", second={}, prompt="{{ time }}", runner={"now": now})
+        assert found.prompt == shown
 
     @pytest.mark.rule("slot.prompt.12")
     @pytest.mark.trap("A29")

@@ -200,7 +200,18 @@ class TestBackground:
         assert (found.num, found.conversation, found.facts) == (0, [], [])
 
     @pytest.mark.rule("core.type.11")
-    @pytest.mark.parametrize("given", [{"facts": [1]}, {"facts": "f"}, {"num": "many"}])
+    @pytest.mark.rule("core.class.10")
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"facts": [1]},
+            {"facts": "f"},
+            {"num": "many"},
+            {"num": "2"},
+            {"num": True},
+            {"num": 1.5},
+        ],
+    )
     def test_facts_are_texts_and_num_a_number(self, given: dict[str, Any]) -> None:
         with pytest.raises(ValueError, match=next(iter(given))):
             ExecutorBackground(**given)

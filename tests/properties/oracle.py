@@ -59,7 +59,11 @@ def in_python(schema: Any) -> Any:
         elif keyword in _LISTS and isinstance(value, list):
             copied[keyword] = [in_python(child) for child in value]
         elif keyword in _MAPS and isinstance(value, dict):
-            copied[keyword] = {name: in_python(child) for name, child in value.items()}
+            # A list of names as a schema: jsonschema fails on one where it looks for anchors.
+            copied[keyword] = {
+                name: {"required": child} if isinstance(child, list) else in_python(child)
+                for name, child in value.items()
+            }
         elif keyword == "patternProperties":
             copied[keyword] = {ecma(name): in_python(child) for name, child in value.items()}
         elif keyword == "pattern" and isinstance(value, str):
