@@ -48,7 +48,7 @@ record: models  ## Record the bundled cassettes anew from the embedded models
 wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, outside the checkout
 	$(BIN)/python tests/wheel_smoke.py
 
-mutants: $(BIN)/.installed  ## Wrong variants of corecall: the tests must kill each (minutes)
+mutants: $(BIN)/.installed  ## Wrong variants of corecall: tests and suite must each kill all (minutes)
 	cd tests && ../$(BIN)/python -m mutants.run
 
 suite: $(BIN)/.installed  ## Make the conformance cases of the contract's examples anew

@@ -15,6 +15,8 @@ class Mutant:
     """``old`` stands exactly once in ``file`` (beneath ``corecall/``) and becomes ``new``.
 
     ``rule`` is the rule of CONTRACT.md that the variant breaks, ``fault`` what a user would see.
+    ``observable`` is false for a variant that no operation of the conformance protocol can show;
+    ``reason`` then says why.
     """
 
     name: str
@@ -23,6 +25,8 @@ class Mutant:
     old: str
     new: str
     fault: str
+    observable: bool = True
+    reason: str = ""
 
     def problem(self) -> str:
         """Say why the mutant does not apply to the code as it is; ``""`` if it does."""

@@ -1,8 +1,11 @@
-"""Run the mutants: ``make mutants``. Each one must make a test fail.
+"""Run the mutants: ``make mutants``. Tests must kill each one, and so must the conformance suite.
 
-Every mutant meets the tests of the rule it breaks first, then, if it is still alive, all tests of
-the reference. The report says which of the two killed it, and how; survivors are exit code 1.
-``--only NAME`` (a part of the name is enough) repeats a few, ``--jobs N`` works on N at a time.
+Every mutant meets the tests of the rule it breaks, if it is still alive all tests of the reference,
+and then, in a process of its own, the conformance suite alone, as any implementation does. The
+report says for each ``rule's tests / all tests / suite``: the test or case that failed first.
+A survivor is exit code 1, of the suite unless no operation can show it (``observable = false``).
+``--by tests`` or ``--by suite`` is one half; ``--only NAME`` (a part of the name is enough) repeats
+a few, ``--jobs N`` works on N at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,24 +27,87 @@ from contract.contract import marked
 from .catalogue import MUTANTS
 from .mutant import ROOT, SOURCE, Mutant
 
-SUITE = ("tests/corecall", "tests/properties", "tests/contract")
+TESTS = ("tests/corecall", "tests/properties", "tests/contract")
 LIMIT = 600  # seconds that all tests may take with one variant; one that hangs is dead too
-_FAILED, _NONE_SELECTED = 1, 5
+_NONE_SELECTED = 5
+_HANGS = "(hangs)"
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a mutant: who killed it (``""``: nobody), and the first test that failed."""
+    """What failed first with a mutant: ``""`` nothing, None where it was not asked."""
 
     mutant: Mutant
-    killer: str
-    test: str
+    own: str | None = None
+    tests: str | None = None
+    suite: str | None = None
+
+    @property
+    def lives_through_tests(self) -> bool:
+        """Whether no test failed, where tests ran."""
+        return self.tests == ""
+
+    @property
+    def lives_through_suite(self) -> bool:
+        """Whether no case failed, where the suite ran."""
+        return self.suite == ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether somebody has to do something about it."""
+        visible = self.suite is not None and self.mutant.observable == self.lives_through_suite
+        return self.lives_through_tests or visible
+
+    def __str__(self) -> str:
+        shown = ["-" if what is None else what or "SURVIVED" for what in self._columns()]
+        return f"{self.mutant.name:<38} {self.mutant.rule:<20} {' / '.join(shown)}"
+
+    def _columns(self) -> tuple[str | None, ...]:
+        return self.own or ("none" if self.own == "" else None), self.tests, self.suite
+
+
+class Lab:
+    """Copies of the reference, each for one mutant at a time."""
+
+    def __init__(self, scratch: Path, jobs: int, by: str) -> None:
+        self.by = by
+        self._own = {rule: sorted(set(files)) for rule, files in marked("rule").items()}
+        self._copies: SimpleQueue[Path] = SimpleQueue()
+        without = shutil.ignore_patterns("__pycache__")
+        for number in range(jobs):
+            self._copies.put(shutil.copytree(SOURCE, scratch / str(number), ignore=without))
+
+    def without_mutant(self) -> str:
+        """Return what fails although nothing was changed, ``""`` if nothing does."""
+        copy = self._copies.get()
+        try:
+            tests = run_tests(copy, TESTS) if self.by != "suite" else ""
+            return tests or (run_suite(copy, "") if self.by != "tests" else "")
+        finally:
+            self._copies.put(copy)
+
+    def fate_of(self, mutant: Mutant) -> Fate:
+        """Meet one mutant with its rule's tests, then, if it lives, with all; and with the suite."""
+        copy = self._copies.get()
+        own = tests = suite = None
+        try:
+            mutant.apply(copy / "corecall")
+            if self.by != "suite":
+                own = run_tests(copy, ("--rule", mutant.rule, *self._own.get(mutant.rule, TESTS)))
+                tests = None if own else run_tests(copy, TESTS)
+            if self.by != "tests":
+                suite = run_suite(copy, mutant.rule)
+            return Fate(mutant, own, tests, suite)
+        finally:
+            mutant.restore(copy / "corecall")
+            self._copies.put(copy)
 
 
 def main() -> int:
     """Run the mutants that are asked for and print their fates."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
+    parser.add_argument("--by", choices=("tests", "suite", "both"), default="both")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     mutants = [m for m in MUTANTS if not given.only or any(o in m.name for o in given.only)]
@@ -49,67 +115,70 @@ def main() -> int:
         print("These mutants no longer fit the code:", *broken, sep="\n  ")
         return 2
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(given.jobs):
-            copies.put(shutil.copytree(SOURCE, Path(scratch) / str(number)))
-        if not given.only and (failed := first_failure(copies, SUITE)):
-            print(f"The tests fail without any mutant: {failed}")
+        lab = Lab(Path(scratch), given.jobs, given.by)
+        if not given.only and (failed := lab.without_mutant()):
+            print(f"Without any mutant, this fails: {failed}")
             return 2
-        own = {rule: sorted(set(files)) for rule, files in marked("rule").items()}
         fates = []
         with ThreadPoolExecutor(given.jobs) as pool:
-            for fate in pool.map(lambda mutant: fate_of(mutant, copies, own), mutants):
+            for fate in pool.map(lab.fate_of, mutants):
                 fates.append(fate)
-                by = f"{fate.killer:<9} {fate.test}" if fate.killer else "SURVIVED"
-                print(f"{fate.mutant.name:<34} {fate.mutant.rule:<20} {by}", flush=True)
-    alive = [fate.mutant for fate in fates if not fate.killer]
-    own = sum(fate.killer == "its rule" for fate in fates)
-    print(
-        f"\n{len(fates)} mutants: {len(fates) - len(alive)} killed, {own} by their own rule's tests"
-    )
-    for mutant in alive:
-        print(f"  {mutant.name} survived: {mutant.fault} ({mutant.file})")
-    return 1 if alive else 0
+                print(fate, flush=True)
+    print("", *totals(fates, given.by), sep="\n")
+    return 1 if any(fate.wrong for fate in fates) else 0
 
 
-def fate_of(mutant: Mutant, copies: SimpleQueue[Path], own: dict[str, list[str]]) -> Fate:
-    """Meet one mutant with its rule's tests, in the files that ``own`` names, then with all."""
-    copy = copies.get()
-    try:
-        mutant.apply(copy / "corecall")
-        if test := run_tests(copy, ("--rule", mutant.rule, *own.get(mutant.rule, SUITE))):
-            return Fate(mutant, "its rule", test)
-        if test := run_tests(copy, SUITE):
-            return Fate(mutant, "the suite", test)
-        return Fate(mutant, "", "")
-    finally:
-        mutant.restore(copy / "corecall")
-        copies.put(copy)
-
-
-def first_failure(copies: SimpleQueue[Path], options: tuple[str, ...]) -> str:
-    """Run the tests on a copy without a mutant."""
-    copy = copies.get()
-    try:
-        return run_tests(copy, options)
-    finally:
-        copies.put(copy)
+def totals(fates: Sequence[Fate], by: str) -> Iterator[str]:
+    """Yield the sums of a run, with the survivors of each."""
+    yield f"{len(fates)} mutants"
+    if by != "suite":
+        alive = [fate.mutant for fate in fates if fate.lives_through_tests]
+        own = [fate.mutant for fate in fates if not fate.own]
+        yield f"killed by the tests: {len(fates) - len(alive)}"
+        yield from (f"  {m.name} survived: {m.fault} ({m.file})" for m in alive)
+        yield f"killed by their own rule's tests: {len(fates) - len(own)}"
+        yield from (f"  {m.name} survived its rule's: {m.rule}" for m in own)
+    if by != "tests":
+        alive = [fate.mutant for fate in fates if fate.lives_through_suite]
+        hidden = [mutant for mutant in alive if not mutant.observable]
+        shown = [f.mutant for f in fates if f.suite and not f.mutant.observable]
+        yield (
+            f"killed by the suite alone: {len(fates) - len(alive)};"
+            f" no operation shows {len(hidden)}, {len(alive) - len(hidden)} survived"
+        )
+        yield from (f"  {m.name} survived: {m.fault} ({m.rule})" for m in alive if m.observable)
+        yield from (f"  {m.name} is not shown: {m.reason}" for m in hidden)
+        yield from (f"  {m.name} is shown after all: remove its observable" for m in shown)
 
 
 def run_tests(package: Path, options: tuple[str, ...]) -> str:
     """Return the first test that fails when ``corecall`` is imported from ``package``, or ``""``."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p"]
-    command += ["no:cacheprovider", "-p", "no:randomly", *options]
-    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT
-        )
-    except subprocess.TimeoutExpired:
-        return "(hangs)"
+    command = ["pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    done = _run(package, [*command, "-p", "no:randomly", *options], ROOT)
+    if done is None:
+        return _HANGS
     if done.returncode in (0, _NONE_SELECTED):
         return ""
     return next(_failures(done.stdout), f"(exit {done.returncode})")
+
+
+def run_suite(package: Path, rule: str) -> str:
+    """Return the first case that fails there, those of ``rule`` before the others, or ``""``."""
+    done = _run(package, ["mutants.suite", rule], ROOT / "tests")
+    if done is None:
+        return _HANGS
+    return done.stdout or (f"(exit {done.returncode})" if done.returncode else "")
+
+
+def _run(package: Path, module: list[str], cwd: Path) -> subprocess.CompletedProcess[str] | None:
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", *module]
+    try:
+        return subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _failures(text: str) -> Iterator[str]:

@@ -25,3 +25,7 @@ def test_a_mutant_fits_the_code(mutant: Mutant) -> None:
 def test_every_mutant_breaks_a_rule_of_the_contract() -> None:
     contract = (SOURCE / "CONTRACT.md").read_text(encoding="utf-8")
     assert [m.name for m in MUTANTS if f"\n#### `{m.rule}` " not in contract] == []
+
+
+def test_what_no_operation_shows_has_a_reason() -> None:
+    assert [m.name for m in MUTANTS if m.observable == bool(m.reason)] == []
