@@ -138,6 +138,8 @@ class Scan {
     else {
       this.looseIsText = true;
       this.malformed = () => 'the JSON object is malformed and never closes';
+      // Text to the scan, but a repair may add the bracket.
+      if (this.text[start] === '{') this.candidates.push({ start, end: this.text.length });
     }
     return closes;
   }

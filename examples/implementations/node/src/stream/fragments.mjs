@@ -28,7 +28,7 @@ function atIndex(calls, { index, id, name }) {
 }
 
 function without(calls, { id, name }) {
-  if (id) return calls.findLast((call) => call.id === id) ?? null;
+  if (id) return calls.find((call) => call.id === id) ?? null;
   return name ? null : calls.at(-1) ?? null;
 }
 
