@@ -57,7 +57,7 @@ export class Endpoint {
   }
 
   #hide(...texts) {
-    const forms = texts.flatMap((text) => [text, percentDecoded(text), encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]);
+    const forms = texts.flatMap((text) => [text, percentDecoded(text), JSON.stringify(text).slice(1, -1)]);
     this.#secrets = [...new Set([...this.#secrets, ...forms])].filter(Boolean).sort((a, b) => b.length - a.length);
   }
 

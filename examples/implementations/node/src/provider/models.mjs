@@ -2,10 +2,8 @@
 
 import { GenerationError, valueError } from '../errors.mjs';
 import { jsonForm } from '../json/form.mjs';
-import { isArray, isObject, object } from '../json/values.mjs';
-import { split } from '../pointer.mjs';
+import { object } from '../json/values.mjs';
 import { readMessage } from '../reply.mjs';
-import { isBasic } from '../schema/addnull.mjs';
 import { SlotProcessor } from '../schema/processor.mjs';
 import { modeParams, replyParams, toldMessages, toolName } from './modes.mjs';
 
@@ -39,11 +37,8 @@ function said({ content, toolCalls }) {
   return [content, ...toolCalls.map((call) => call.arguments)].filter((text) => text.trim() !== '').join('\n') || '{}';
 }
 
-const at = (value, pointer) => split(pointer).reduce((here, token) => (isObject(here) ? here.get(token) : isArray(here) ? here[Number(token)] : undefined), value);
-
 /** The model has said that it does not know: nulls in place of basic values are all that is wrong. */
-const isUnknown = (object_, places) => places.every(({ pointer, schemas }) =>
-  at(object_, pointer) === null && (schemas ?? []).some((node) => isBasic(node.final.value)));
+const isUnknown = (answer, processor) => new SlotProcessor(processor.addNull()).places(answer).length === 0;
 
 export class FunctionModel {
   constructor(client, { mode = 'json_schema', trials = 3n } = {}) {
@@ -64,7 +59,7 @@ export class FunctionModel {
       const places = answer === null ? [] : processor.places(answer);
       if (answer !== null && places.length === 0) return answer;
       const reason = answer === null ? reading.problem : places.map(({ pointer }) => pointer).join(', ');
-      if (trial === this.trials || (answer !== null && isUnknown(reading.object, places))) {
+      if (trial === this.trials || (answer !== null && isUnknown(reading.object, processor))) {
         throw new GenerationError(`the function model gave no valid object: ${reason}`, object({ answer: said(completion), object: answer ?? new Map() }));
       }
       talk.push(object({ role: 'assistant', content: said(completion) }), object({ role: 'user', content: AGAIN[language](reason) }));

@@ -12,7 +12,7 @@ export class ConnectionError extends Error {
   }
 
   get reason() {
-    return `${this.name}: ${this.message}`;
+    return this.message ? `${this.name}: ${this.message}` : this.name;
   }
 }
 

@@ -37,10 +37,13 @@ function indented(value, pad, margin = '\n') {
   return toText(value);
 }
 
+/** UTF-8 keeps the order of code points, which UTF-16 does not. */
+const byCodePoints = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
 /** As Jinja writes it: ASCII, members sorted, safe inside HTML. */
 function tojson(value, indent = null) {
   if (indent !== null && indent > 8n) throw new TemplateError('an indentation of more than 8');
-  const sort = (v) => (isArray(v) ? v.map(sort) : isObject(v) ? new Map([...v].sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, m]) => [n, sort(m)])) : v);
+  const sort = (v) => (isArray(v) ? v.map(sort) : isObject(v) ? new Map([...v].sort(([a], [b]) => byCodePoints(a, b)).map(([n, m]) => [n, sort(m)])) : v);
   const json = indent === null ? toText(sort(value)) : indented(sort(value), ' '.repeat(Number(indent)));
   return json.replace(/[<>&'\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

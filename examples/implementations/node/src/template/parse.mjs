@@ -129,7 +129,11 @@ class Parser {
     parser.expect('(');
     const parameters = this.parameters(parser);
     parser.end();
-    return { kind: 'macro', name, parameters, body: this.closed(this.body(['endmacro'])) };
+    const { loops } = this;
+    this.loops = 0; // a macro is called from anywhere, so its loops stand in none
+    const body = this.closed(this.body(['endmacro']));
+    this.loops = loops;
+    return { kind: 'macro', name, parameters, body };
   }
 
   call(parser) {
