@@ -22,7 +22,7 @@ def last(items: list[T], count: int) -> list[T]:
 def clock(now: datetime) -> str:
     """Return ``now`` as ``YYYY-MM-DD HH:MM:SS``, on the clock it is given on.
 
-    Contract: llm.render.2.
+    Contract: llm.render.2, slot.prompt.6.
     """
     return now.replace(tzinfo=None).isoformat(sep=" ", timespec="seconds")
 

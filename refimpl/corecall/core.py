@@ -23,6 +23,7 @@ from pydantic.json_schema import SkipJsonSchema
 from . import history
 from .slot.limits import copy_json, plain_schema
 from .types import (
+    Boolean,
     CallError,
     CallIds,
     CallInfo,
@@ -104,7 +105,8 @@ class CoreCall(BaseModel):
 
         class Weather(CoreCall, input_model=WeatherInput, output_model=WeatherOutput): ...
 
-    Contract: core.class.1, core.class.2, core.class.6, core.class.7, core.class.8, core.class.9.
+    Contract: core.class.1, core.class.2, core.class.6, core.class.7, core.class.8, core.class.9,
+    core.class.10.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
@@ -112,10 +114,10 @@ class CoreCall(BaseModel):
     name: SkipJsonSchema[str] = Field(description="Name of the step")
     description: SkipJsonSchema[str] = Field(description="Description of the step")
     node: SkipJsonSchema[NodeInfo | None] = Field(default=None, description="Flow node")
-    enable_filling: SkipJsonSchema[bool] = Field(
+    enable_filling: SkipJsonSchema[Boolean] = Field(
         default=False, description="Fill the input automatically before executing"
     )
-    to_user: bool = Field(default=False, description="Whether the output goes to the user")
+    to_user: Boolean = Field(default=False, description="Whether the output goes to the user")
     input: SkipJsonSchema[dict[str, Any]] = Field(
         default_factory=dict, exclude=True, description="Input data, set by _set_input"
     )

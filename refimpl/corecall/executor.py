@@ -179,13 +179,17 @@ class StepExecutor:
         executor.fill.7, executor.fill.8, executor.fill.9, executor.fill.10, executor.fill.11,
         executor.fill.12, executor.fill.13, executor.fill.14, executor.fill.15.
         """
+        from .slot.limits import DataError
         from .slot.processor import SlotProcessor
         from .slot.slot import Slot  # the Slot is a Call of its own, built on this module
 
         override = call.node.override if call.node else None
         schema = call.input_model.model_json_schema(override=override)
         # The dump holds Python's dates and enum members, a schema speaks of JSON.
-        given = to_jsonable_python(call.input)
+        try:
+            given = to_jsonable_python(call.input)
+        except ValueError as error:  # bytes, a set of objects, a list that contains itself
+            raise DataError("", f"the input is not JSON: {error}") from error
         known = SlotProcessor(schema).process_json(given)
         self.input = _kept(call.input, known)
         slot = await Slot.instance(self, call.node, data=known, current_schema=schema)
@@ -218,10 +222,21 @@ def _text(chunk: CallOutputChunk) -> str:
 def _kept(value: Any, known: Any) -> Any:
     """Return ``value`` without the members that ``known``, its JSON form, has lost."""
     if isinstance(value, dict) and isinstance(known, dict):
-        return {key: _kept(child, known[key]) for key, child in value.items() if key in known}
+        names = {key: key if isinstance(key, str) else _name(key) for key in value}
+        return {
+            key: _kept(child, known[names[key]])
+            for key, child in value.items()
+            if names[key] in known
+        }
     if isinstance(value, list) and isinstance(known, list):
         return [_kept(child, item) for child, item in zip(value, known, strict=True)]
     return value
+
+
+def _name(key: object) -> str:
+    """Return how a key that is no text, a number or a date, is named in JSON."""
+    (name,) = to_jsonable_python({key: None})
+    return str(name)
 
 
 def _changed(known: dict[str, Any], filled: dict[str, Any]) -> dict[str, Any]:

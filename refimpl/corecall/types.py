@@ -33,6 +33,22 @@ def step_key(step_id: object) -> object:
 StepId = Annotated[UUID | str, BeforeValidator(step_key)]
 
 
+def _no_conversion(value: object) -> object:
+    if isinstance(value, str | bytes | bool):
+        raise ValueError(f"a number is wanted, not a {type(value).__name__}")
+    return value
+
+
+Integer = Annotated[int, BeforeValidator(_no_conversion)]
+"""A whole number; text that spells one and a boolean are refused."""
+
+Number = Annotated[float, BeforeValidator(_no_conversion), Field(allow_inf_nan=False)]
+"""A finite number; text that spells one and a boolean are refused."""
+
+Boolean = Annotated[bool, Field(strict=True)]
+"""``True`` or ``False``, and nothing that may stand for one."""
+
+
 class LanguageType(StrEnum):
     """Language of a task, of its prompts and of its texts.
 
@@ -162,10 +178,10 @@ class ExecutorBackground(BaseModel):
     a record without one of the two is a ``ValueError``. ``num`` is the largest number of
     records the caller keeps; nothing here cuts by it.
 
-    Contract: core.type.11, core.type.12, core.type.13.
+    Contract: core.class.10, core.type.11, core.type.12, core.type.13.
     """
 
-    num: int = 0
+    num: Integer = 0
     conversation: list[ConversationRecord] = Field(default_factory=list)
     facts: list[str] = Field(default_factory=list)
 

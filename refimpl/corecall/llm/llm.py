@@ -16,12 +16,15 @@ from ..context import clock, last, shown_steps
 from ..core import CoreCall, Message
 from ..templating import render
 from ..types import (
+    Boolean,
     CallError,
     CallInfo,
     CallOutputChunk,
     CallOutputType,
     CallVars,
+    Integer,
     LanguageType,
+    Number,
 )
 from .prompt import LLM_CONTEXT_PROMPT, LLM_DEFAULT_PROMPT, LLM_NO_CONTEXT
 from .schema import LLMInput, LLMOutput
@@ -44,12 +47,12 @@ class LLM(CoreCall, input_model=LLMInput, output_model=LLMOutput):
     task's language.
     """
 
-    to_user: bool = Field(default=True, description="Whether the output goes to the user")
-    temperature: float = Field(default=0.7, allow_inf_nan=False, description="Sampling temperature")
-    step_history_size: int = Field(
+    to_user: Boolean = Field(default=True, description="Whether the output goes to the user")
+    temperature: Number = Field(default=0.7, description="Sampling temperature")
+    step_history_size: Integer = Field(
         default=3, ge=0, le=10, description="How many of the latest steps are shown"
     )
-    history_length: int = Field(
+    history_length: Integer = Field(
         default=0, ge=0, description="How many of the latest conversation records are sent"
     )
     system_prompt: str = Field(default="You are a helpful assistant.", description="System prompt")

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import Field, PrivateAttr
 
 from .. import reply
-from ..context import shown_steps
+from ..context import clock, shown_steps
 from ..core import CoreCall, Message
 from ..generator import GenerationError, JsonGenerator
 from ..templating import render, tag_safe_json
-from ..types import CallInfo, CallOutputChunk, CallOutputType, CallVars, LanguageType, NodeInfo
+from ..types import (
+    Boolean,
+    CallInfo,
+    CallOutputChunk,
+    CallOutputType,
+    CallVars,
+    Integer,
+    LanguageType,
+    NodeInfo,
+)
 from .processor import SlotProcessor
 from .prompt import SLOT_GEN_PROMPT, SLOT_MISSING_PROMPT
 from .schema import SlotInput, SlotOutput, SlotTrace
@@ -50,9 +59,9 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
     current_schema: dict[str, Any] = Field(default_factory=dict, description="Argument schema")
     summary: str = Field(default="", description="Summary of the background")
     facts: list[str] = Field(default_factory=list, description="Facts")
-    step_num: int = Field(default=1, ge=0, description="How many of the latest steps are shown")
-    ask_optional: bool = Field(default=False, description="Ask for optional parameters too")
-    repair: bool = Field(default=False, description="Repair replies that are almost JSON")
+    step_num: Integer = Field(default=1, ge=0, description="How many of the latest steps are shown")
+    ask_optional: Boolean = Field(default=False, description="Ask for optional parameters too")
+    repair: Boolean = Field(default=False, description="Repair replies that are almost JSON")
     prompt: str | None = Field(default=None, description="Template in place of ours")
 
     _processor: SlotProcessor = PrivateAttr()
@@ -220,7 +229,7 @@ class Slot(CoreCall, input_model=SlotInput, output_model=SlotOutput):
             "slot prompt",
             self.prompt if self.prompt is not None else SLOT_GEN_PROMPT[call_vars.language],
             {
-                "time": now.strftime("%Y-%m-%d %H:%M:%S") if now else "",
+                "time": clock(now) if now else "",
                 "summary": self.summary,
                 "facts": self.facts,
                 "history": shown_steps(call_vars, self.step_num),
