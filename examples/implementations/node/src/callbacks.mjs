@@ -94,7 +94,7 @@ export class Part extends Record {
     this.type = fields.type;
     if (fields.type === 'text') this.text = text(fields, 'text');
     else if (MEDIA.includes(fields.type)) this.readMedium(fields);
-    else throw valueError(`a part of the type ${JSON.stringify(fields.type ?? null)} is not known`);
+    else throw valueError(`a part of the type ${typeof fields.type === 'string' ? fields.type : kindOf(fields.type ?? null)} is not known`);
     Object.freeze(this);
   }
 

@@ -102,7 +102,7 @@ export class Completion {
     if (!isEmpty(chunk.get('error'))) this.error = errorObject(chunk.get('error'));
     if (isObject(chunk.get('usage'))) this.usage = chunk.get('usage');
     const choice = firstChoice(chunk);
-    if (typeof choice?.get('finish_reason') === 'string') this.finishReason = choice.get('finish_reason');
+    this.finishReason = text(choice?.get('finish_reason')) || this.finishReason;
     const message = choice?.get(member);
     if (!isObject(message)) return { content: '', reasoning: '' };
     const added = texts(message);

@@ -54,6 +54,7 @@ function tagEnd(source, at, closing, line) {
   throw new TemplateError(`a tag is not closed with ${closing}`, line);
 }
 
+const OPENING = /\{[{%#]/g;
 const CLOSING = { '{{': '}}', '{%': '%}' };
 const ENDRAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 
@@ -63,7 +64,13 @@ export function lex(template) {
   const parts = [];
   let at = 0;
   let trim = false; // the last tag ended with `-`: blanks after it go
-  const lineAt = (index) => source.slice(0, index).split('\n').length;
+  let counted = 0;
+  let lines = 1;
+  /** Lines are counted once: each tag goes on from the one before. */
+  const lineAt = (index) => {
+    for (; counted < index; counted += 1) if (source[counted] === '\n') lines += 1;
+    return lines;
+  };
   const text = (piece, tag, control) => {
     let kept = trim ? piece.trimStart() : piece;
     if (control === '-') kept = kept.trimEnd();
@@ -84,9 +91,9 @@ export function lex(template) {
     if (isBlock && control === '' && source[at] === '\n') at += 1;
   };
   for (;;) {
-    const open = source.slice(at).search(/\{[{%#]/);
-    if (open < 0) break;
-    const start = at + open;
+    OPENING.lastIndex = at;
+    const start = OPENING.exec(source)?.index;
+    if (start === undefined) break;
     const tag = source.slice(start, start + 2);
     const control = /[-+]/.test(source[start + 2] ?? '') ? source[start + 2] : '';
     const line = lineAt(start);
