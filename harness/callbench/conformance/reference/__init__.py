@@ -1,7 +1,7 @@
 """The operations of the protocol, done by the reference implementation.
 
-``OPERATIONS`` maps each name of the table "Operations of the examples" in CONTRACT.md to a function
-of its inputs; ``error_kind`` gives the contract's word for what such a function raises. Any module
+``OPERATIONS`` maps each name of the table "Operations of the examples" in CONTRACT.md, and each
+operation of PROTOCOL.md that asks a model, to a function of its inputs; ``error_kind`` gives the contract's word for what such a function raises. Any module
 with these two names is a peer in Python: ``callbench conform --impl python:package.module``.
 """
 
@@ -11,18 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 import callbench
-from callbench.conformance.reference import operations, scripted, slots, traffic
+from callbench.conformance.reference import asking, operations, scripted, slots, traffic, watched
 from corecall.slot.processor import DataError, SchemaError
 from corecall.types import CallError
 
 RELEASE = callbench.__version__
 
-OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
+EXAMPLE_OPERATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     **operations.OPERATIONS,
     **slots.OPERATIONS,
     **traffic.OPERATIONS,
     **scripted.OPERATIONS,
+    **watched.OPERATIONS,
 }
+"""The operations of the contract's examples."""
+
+OPERATIONS = {**EXAMPLE_OPERATIONS, **asking.OPERATIONS}
 
 # The first that fits: some of these are kinds of ValueError.
 _KINDS: tuple[tuple[type[Exception], str], ...] = (

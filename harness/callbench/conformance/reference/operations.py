@@ -36,6 +36,11 @@ def schema_override(inputs: Inputs) -> Any:
     return model.model_json_schema(override=inputs["override"])
 
 
+def schema_overrides(inputs: Inputs) -> Any:
+    model = model_of(inputs["schema"])
+    return [model.model_json_schema(override=override) for override in inputs["overrides"]]
+
+
 def slot_check(inputs: Inputs) -> Any:
     return SlotProcessor(inputs["schema"]).check_json(inputs["data"])
 
@@ -69,6 +74,12 @@ def slot_merge(inputs: Inputs) -> Any:
         "rejected": [refusal.pointer for refusal in merged.rejected],
         "undeclared": [refusal.pointer for refusal in merged.undeclared],
     }
+
+
+def slot_refusals(inputs: Inputs) -> Any:
+    merged = SlotProcessor(inputs["schema"]).merge(inputs["known"], inputs["new"])
+    refused = (*merged.rejected, *merged.undeclared)
+    return [{"pointer": refusal.pointer, "reason": refusal.reason} for refusal in refused]
 
 
 def slot_ask_schema(inputs: Inputs) -> Any:
@@ -139,6 +150,7 @@ def callback_extra(inputs: Inputs) -> Any:
 OPERATIONS: dict[str, Callable[[Inputs], Any]] = {
     "history.extract": history_extract,
     "schema.override": schema_override,
+    "schema.overrides": schema_overrides,
     "slot.check": slot_check,
     "slot.places": slot_places,
     "slot.convert": slot_convert,
@@ -148,6 +160,7 @@ OPERATIONS: dict[str, Callable[[Inputs], Any]] = {
     "slot.process": slot_process,
     "slot.add_null": slot_add_null,
     "slot.merge": slot_merge,
+    "slot.refusals": slot_refusals,
     "slot.ask_schema": slot_ask_schema,
     "slot.parse_reply": slot_parse_reply,
     "reply.process": reply_process,

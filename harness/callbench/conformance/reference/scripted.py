@@ -15,6 +15,8 @@ from corecall.core import CoreCall, DataBase
 from corecall.executor import StepExecutor, StepInfo, Task, TaskMetadata, TaskRuntime, TaskState
 from corecall.llm.llm import LLM
 from corecall.llm.schema import LLMInput, LLMOutput
+from corecall.slot.schema import SlotInput, SlotOutput
+from corecall.slot.slot import Slot
 from corecall.types import (
     CallError,
     CallIds,
@@ -23,6 +25,7 @@ from corecall.types import (
     CallVars,
     ExecutorBackground,
     ExecutorHistory,
+    LanguageType,
     NodeInfo,
 )
 
@@ -39,6 +42,9 @@ _TYPES = {
         LLMInput,
         LLMOutput,
         NodeInfo,
+        Slot,
+        SlotInput,
+        SlotOutput,
         StepInfo,
         Task,
         TaskRuntime,
@@ -48,6 +54,13 @@ _TYPES = {
 
 def core_build(inputs: dict[str, Any]) -> Any:
     return _TYPES[inputs["type"]](**inputs["value"]).model_dump(mode="json")
+
+
+def core_info(inputs: dict[str, Any]) -> Any:
+    kinds: dict[str, type[CoreCall]] = {"LLM": LLM, "Slot": Slot}
+    kind = kinds[inputs["type"]]
+    languages = [LanguageType(inputs["language"])] if "language" in inputs else []
+    return kind.info(*languages).model_dump()
 
 
 def core_vars(inputs: dict[str, Any]) -> Any:
@@ -187,7 +200,8 @@ def llm_run(inputs: dict[str, Any]) -> Any:
 
     async def run() -> list[CallOutputChunk]:
         call = await LLM.instance(executor, None, **inputs.get("call", {}))
-        return [chunk async for chunk in call.exec(executor, call.input)]
+        given = inputs.get("input", call.input)
+        return [chunk async for chunk in call.exec(executor, given)]
 
     chunks = asyncio.run(run())
     return {
@@ -211,6 +225,7 @@ def _executor(models: _Models) -> StepExecutor:
 
 OPERATIONS = {
     "core.build": core_build,
+    "core.info": core_info,
     "core.vars": core_vars,
     "executor.run": executor_run,
     "llm.run": llm_run,

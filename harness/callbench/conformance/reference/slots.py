@@ -34,20 +34,28 @@ class _Scripted:
     """The Slot's two models, each with at most one answer, which must be asked for."""
 
     def __init__(self, inputs: Inputs) -> None:
-        self.reasoning = self.function = self
+        self.reasoning = self
+        self.function = None if inputs.get("no_function") else self
+        self.reply_mode = inputs.get("reply_mode", "text")
         self.asked: list[tuple[list[dict[str, str]], dict[str, Any]]] = []
+        self.options: dict[str, Any] = {}
         self._left = {
             key: inputs[key] for key in inputs if key.startswith(("reasoning", "function"))
         }
 
     def call(self, messages: list[dict[str, str]], schema: Any = None, **options: Any) -> Any:
         self.asked.append((messages, schema))
-        return self._stream() if schema is None else self._object()
+        if schema is not None:
+            return self._object()
+        self.options = options
+        return self._stream()
 
     async def _stream(self) -> AsyncIterator[Delta]:
         if "reasoning_fails" in self._left:
             raise CallError(self._left.pop("reasoning_fails"))
-        yield Delta(self._left.pop("reasoning"), "")
+        reply = self._left.pop("reasoning")
+        for piece in reply if isinstance(reply, list) else [reply]:
+            yield Delta(piece, "")
 
     async def _object(self) -> dict[str, Any]:
         if "function_fails" in self._left:
@@ -65,15 +73,20 @@ class _Scripted:
 def _filled(inputs: Inputs) -> tuple[Slot, dict[str, Any], _Scripted]:
     call: Slot = _instance(Slot, inputs)
     models = _Scripted(inputs)
+    return call, _executed(call, models, call.input), models
+
+
+def _executed(call: Slot, models: _Scripted, input_data: dict[str, Any]) -> dict[str, Any]:
     call._llm_obj = models
 
     async def run() -> list[Any]:
-        return [chunk async for chunk in call._exec(call.input)]
+        return [chunk async for chunk in call._exec(input_data)]
 
     (chunk,) = asyncio.run(run())
     assert chunk.type == "data"
     models.assert_all_asked()
-    return call, chunk.content, models
+    content: dict[str, Any] = chunk.content
+    return content
 
 
 def slot_input(inputs: Inputs) -> Any:
@@ -82,6 +95,19 @@ def slot_input(inputs: Inputs) -> Any:
 
 def slot_run(inputs: Inputs) -> Any:
     return _filled(inputs)[1]
+
+
+def slot_runs(inputs: Inputs) -> Any:
+    call: Slot = _instance(Slot, inputs)
+    shown = []
+    for run in inputs["runs"]:
+        output = _executed(call, _Scripted(run), run.get("input", call.input))
+        shown.append({"output": output, "filled_by": dict(call.trace.filled_by)})
+    return shown
+
+
+def slot_stage1(inputs: Inputs) -> Any:
+    return _filled(inputs)[2].options
 
 
 def slot_stage2(inputs: Inputs) -> Any:
@@ -102,6 +128,13 @@ def slot_trace(inputs: Inputs) -> Any:
 
 
 def _instance(kind: type[Any], inputs: Inputs) -> Any:
+    executor, options = executor_of(inputs)
+    call: CoreCall = asyncio.run(kind.instance(executor, None, **options))
+    return call
+
+
+def executor_of(inputs: Inputs, models: Models | None = None) -> tuple[StepExecutor, Inputs]:
+    """Return the executor that ``vars`` describes, and the call's attributes; it may ask ``models``."""
     given = inputs.get("vars", {})
     now = datetime.fromisoformat(given["now"]) if given.get("now") else None
     options = dict(inputs.get("call", {}))
@@ -121,11 +154,10 @@ def _instance(kind: type[Any], inputs: Inputs) -> Any:
         background=ExecutorBackground(
             conversation=given.get("conversation", []), facts=given.get("facts", [])
         ),
-        llm=Models(reasoning=None),  # type: ignore[arg-type]  # nothing is asked
+        llm=models or Models(reasoning=None),  # type: ignore[arg-type]  # nothing is asked
         step=step,
     )
-    call: CoreCall = asyncio.run(kind.instance(executor, None, **options))
-    return call
+    return executor, options
 
 
 OPERATIONS: dict[str, Callable[[Inputs], Any]] = {
@@ -133,6 +165,8 @@ OPERATIONS: dict[str, Callable[[Inputs], Any]] = {
     "slot.messages": slot_messages,
     "slot.input": slot_input,
     "slot.run": slot_run,
+    "slot.runs": slot_runs,
+    "slot.stage1": slot_stage1,
     "slot.stage2": slot_stage2,
     "slot.trace": slot_trace,
 }
