@@ -44,6 +44,7 @@ record: models  ## Record the bundled cassettes anew from the embedded models
 	$(CALLBENCH) record --model smollm2
 	$(CALLBENCH) record --model smollm2 --function-model needle3
 	$(CALLBENCH) record --model gemma3-270m
+	$(CALLBENCH) record --model smollm2 --system fewshot --shots 3
 
 wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, outside the checkout
 	$(BIN)/python tests/wheel_smoke.py
@@ -54,8 +55,9 @@ mutants: $(BIN)/.installed  ## Wrong variants of corecall: tests and suite must 
 suite: $(BIN)/.installed  ## Make the conformance cases of the contract's examples anew
 	$(BIN)/python -m callbench.conformance.suite
 
-bench: $(BIN)/.installed  ## Replay speed beside a floor, in one run
+bench: $(BIN)/.installed  ## Speed: replay beside a floor, fuzzing in process and over stdio
 	$(BIN)/python benchmarks/replay.py
+	$(BIN)/python benchmarks/fuzz.py
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from callbench.conformance.cases import Case, load_suite
+from callbench.conformance.cases import Case
 from callbench.fuzz.corpus import append, as_case
 from callbench.fuzz.hunt import Finding, Hunt
 from callbench.fuzz.inputs import batches
+from callbench.fuzz.inputs.suite import suite
 from callbench.fuzz.places import Place, places
 from callbench.peer import Peer
 
@@ -141,7 +142,7 @@ def known_places(
 
 def chapters(op: str) -> str:
     """Return the topics of the contract that the suite's cases of an operation are about."""
-    topics = Counter(case.rule.rpartition(".")[0] for case in load_suite() if case.op == op)
+    topics = Counter(case.rule.rpartition(".")[0] for case in suite() if case.op == op)
     return ", ".join(topic for topic, _ in topics.most_common(3) if topic)
 
 

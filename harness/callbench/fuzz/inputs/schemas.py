@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from callbench.fuzz.edits import edited
+from callbench.fuzz.edits import edited, edited_texts
 from callbench.fuzz.inputs.suite import TURNS, Batch, Inputs, around, drawn, picked, pool, whole
 from callbench.fuzz.strategies import (
     data_for,
@@ -18,6 +18,7 @@ from callbench.fuzz.strategies import (
     object_schemas,
     pointer_replies,
     schemas,
+    texts,
 )
 
 _OPS = (
@@ -42,10 +43,6 @@ def _object_of_suite(draw: DrawFn) -> Any:
 
 def _data_of_suite(draw: DrawFn) -> Any:
     return picked(draw, pool("data", "slot.check", "slot.places", "slot.convert"))
-
-
-def _objects(values: list[Any]) -> list[dict[str, Any]]:
-    return [value for value in values if isinstance(value, dict)]
 
 
 def _reply_of_suite(draw: DrawFn) -> Any:
@@ -114,8 +111,11 @@ def _suite_schema_alone(draw: DrawFn) -> Batch:
 
 
 def _params(draw: DrawFn) -> Batch:
-    schemas_ = _objects([base["schema"] for base in _suite_schema_alone(draw)])
-    return [{"mode": mode, "schema": schema} for schema in schemas_ for mode in _MODES]
+    # Only valid ones: whether another is refused here or later is left open.
+    schema = draw(object_schemas())
+    titles = [*edited_texts(draw(texts()), draw(TURNS), 3), "book hotel", "订酒店", "a" * 80]
+    titled = [schema, *({**schema, "title": title} for title in titles)]
+    return [{"mode": mode, "schema": one} for one in titled for mode in _MODES]
 
 
 def _merge(draw: DrawFn) -> Batch:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from callbench.conformance.cases import load_suite
+from callbench.conformance.cases import Case, load_suite
 from callbench.fuzz.edits import edited, near_text
 from callbench.peer.values import encode
 
@@ -25,9 +25,15 @@ TURNS = st.integers(0, 2**16 - 1)
 
 
 @cache
+def suite() -> tuple[Case, ...]:
+    """Return the bundled suite, loaded once."""
+    return load_suite()
+
+
+@cache
 def inputs_of(op: str) -> tuple[Inputs, ...]:
     """Return the inputs of the suite's cases of ``op``."""
-    cases = (case.given for case in load_suite() if case.op == op)
+    cases = (case.given for case in suite() if case.op == op)
     return tuple(given for given in cases if _handy(json.dumps(given, default=encode)))
 
 
