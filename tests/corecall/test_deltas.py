@@ -244,6 +244,29 @@ class TestChunks:
         completion = added(content_chunk("stop"), content_chunk("length"), content_chunk())
         assert completion.finish_reason == "length"
 
+    @pytest.mark.rule("stream.delta.6")
+    @pytest.mark.parametrize("reason", [{"a": 0}, 5, True, ["stop"], ""])
+    def test_a_finish_reason_that_is_no_text_is_none(self, reason: Any) -> None:
+        assert added(content_chunk(reason)).finish_reason is None
+        assert added(content_chunk("stop"), content_chunk(reason)).finish_reason == "stop"
+
+    @pytest.mark.rule("stream.tool.2")
+    def test_a_name_after_arguments_is_taken_only_where_there_is_none(self) -> None:
+        completion = added(
+            tool_chunk(fragment(id="a", arguments="{")),
+            tool_chunk(fragment(id="a", name="f", arguments="")),
+            tool_chunk(fragment(id="a", name="g", arguments="}")),
+        )
+        assert completion.tool_calls == [ToolCall("a", "f", "{}")]
+
+    @pytest.mark.rule("stream.tool.2")
+    def test_empty_arguments_do_not_end_a_name(self) -> None:
+        completion = added(
+            tool_chunk(fragment(id="a", name="get_", arguments="")),
+            tool_chunk(fragment(id="a", name="weather", arguments="{}")),
+        )
+        assert completion.tool_calls == [ToolCall("a", "get_weather", "{}")]
+
     @pytest.mark.trap("B3")
     @pytest.mark.rule("stream.delta.5")
     def test_r122_r201_usage_is_kept_whole(self) -> None:

@@ -509,6 +509,27 @@ class TestStrict:
         assert found["properties"]["x"]["anyOf"][0]["additionalProperties"] is False
 
     @pytest.mark.rule("provider.strict.4")
+    @pytest.mark.parametrize(
+        ("around", "reached"),
+        [
+            ({"properties": {"p": "HERE"}}, True),
+            ({"properties": {"p": {"items": "HERE"}}}, True),
+            ({"properties": {"p": {"items": ["HERE"]}}}, True),
+            ({"additionalProperties": "HERE"}, True),
+            ({"definitions": {"d": "HERE"}}, True),
+            ({"$defs": {"d": "HERE"}}, True),
+            ({"properties": {"p": {"oneOf": ["HERE"]}}}, False),
+            ({"properties": {"p": {"not": "HERE"}}}, False),
+            ({"properties": {"p": {"default": "HERE"}}}, False),
+            ({"examples": ["HERE"]}, False),
+        ],
+    )
+    def test_which_schemas_are_reached(self, around: dict[str, Any], reached: bool) -> None:
+        inner = '{"type": "object", "properties": {"a": {"type": "string"}}}'
+        schema = json.loads(json.dumps(around).replace('"HERE"', inner))
+        assert ('"required": ["a"]' in json.dumps(strict(schema))) is reached
+
+    @pytest.mark.rule("provider.strict.4")
     def test_property_names_that_are_keywords_stay_names(self) -> None:
         schema = {
             "type": "object",

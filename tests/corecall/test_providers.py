@@ -145,6 +145,17 @@ class TestRequest:
         assert server.bodies[0]["seed"] == 2**70
         assert "杭州" in server.requests[0].content.decode()
 
+    @pytest.mark.rule("provider.request.8")
+    @pytest.mark.parametrize("seed", [7, 2**70])
+    async def test_there_are_no_blanks_between_tokens(self, seed: int) -> None:
+        server = Server(message("x"))
+        await server.client(params={"seed": seed}).complete(
+            [{"role": "user", "content": "a, é: b"}]
+        )
+        text = server.requests[0].content.decode()
+        assert text.count(" ") == 2, text
+        assert "a, é: b" in text
+
     @pytest.mark.rule("provider.request.9")
     @pytest.mark.parametrize("content", ["\ud83d", object()])
     async def test_what_cannot_be_sent_is_a_call_error(self, content: Any) -> None:
@@ -473,11 +484,15 @@ class TestStream:
 
     @pytest.mark.rule("provider.error.4")
     async def test_what_arrived_of_tool_calls_is_in_the_error(self) -> None:
-        begun = [{"index": 0, "function": {"name": "f", "arguments": '{"a"'}}]
+        begun = [
+            {"index": 0, "function": {"name": "f", "arguments": '{"a"'}},
+            {"index": 1, "function": {"name": "g", "arguments": '{"b": 1}'}},
+        ]
         server = Server(sse(chunk("x", tool_calls=begun), chunk("y")))
         with pytest.raises(TransportError) as caught:
             await text_of(server)
-        assert caught.value.data["partial"] == {"content": "xy", "arguments": ['{"a"']}
+        arguments = ['{"a"', '{"b": 1}']
+        assert caught.value.data["partial"] == {"content": "xy", "arguments": arguments}
 
     @pytest.mark.rule("stream.end.8")
     async def test_a_reset_in_the_middle_is_an_error_and_not_retried(self) -> None:

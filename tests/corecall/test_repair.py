@@ -227,6 +227,11 @@ class TestKinds:
         assert parsed.object == {"a": 3, "b": {"c": 2}}
         assert parsed.duplicates == ("c", "a")
 
+    @pytest.mark.rule("reply.repair.14", "reply.json.7")
+    def test_those_of_an_inner_object_come_first(self) -> None:
+        parsed = parse_reply("{'a': 1, 'a': {'b': 1, 'b': 2}}", repair=True)
+        assert parsed.duplicates == ("b", "a")
+
 
 @pytest.mark.rule("reply.repair.1")
 def test_a_valid_object_goes_before_any_repair() -> None:

@@ -303,6 +303,12 @@ class TestScan:
         assert found('[{one: {"a": 1}') == {"a": 1}
 
     @pytest.mark.rule("reply.scan.5")
+    @pytest.mark.parametrize("tag", ["</think>", "<think>hm</think>"])
+    def test_it_is_text_up_to_the_next_tag(self, tag: str) -> None:
+        assert found(f'a {{note: {{b: {tag} {{c: {{"d": 1}}}}') is None
+        assert parse_reply(f"a {{note: hm {tag} {{'c': 1}}", repair=True).object == {"c": 1}
+
+    @pytest.mark.rule("reply.scan.5")
     @pytest.mark.parametrize("name", ["-a", "1a", "a b", "'a\nb'", '‘a"', "a.b"])
     def test_another_name_makes_the_brace_text(self, name: str) -> None:
         assert found(f'x {{{name}: {{"b": 1}}}}') == {"b": 1}
@@ -386,6 +392,7 @@ class TestScan:
         "{", "[", '{"a":', "[1,", "[1 x ", "{a: ", '{a: "{b: "', "{'", "{‘", "[[{x",
         '{"a":"</think>"', '{"a":</think>', '["</think>" x ', "<think></think>", "{x:1} ",
         '{"\\', '"', "['a', ", '{"a": "b" c" ', "<think>{", "\\", "{ ", '{"a": "</think>" x',
+        '{a: "</think>"', "{'a': '</think>'", "{a: </think>", "{a: <think></think>", "[{a: ",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("repair", [False, True])

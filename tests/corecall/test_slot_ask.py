@@ -106,6 +106,16 @@ class TestNesting:
         schema["required"] = ["a/b", "m~n", "", "/x"]  # type: ignore[assignment]
         assert list(shown(schema, {})["properties"]) == ["a/b", "m~n", "", "/x"]
 
+    @pytest.mark.rule("slot.ask.2", "slot.ask.3")
+    def test_each_item_of_a_list_of_schemas_is_described_by_its_own(self) -> None:
+        items = [
+            {"description": "from", "required": ["at"]},
+            {"description": "to", "required": ["at"]},
+        ]
+        found = shown({"properties": {"way": {"items": items}}}, {"way": [{}, {}]})
+        shown_items = found["properties"]["way"]["properties"]
+        assert [item["description"] for item in shown_items.values()] == ["from", "to"]
+
     @pytest.mark.rule("slot.ask.3")
     def test_items_of_a_known_array_under_their_indexes(self) -> None:
         known = {"guest": {"name": "I", "home": {"zip": 1}}, "city": "x"}

@@ -678,6 +678,17 @@ class TestFilled:
         assert reply == {"tags": ["a"], "zz": [1], "days": [2]}
 
     @pytest.mark.rule("slot.merge.30")
+    def test_nor_does_a_known_item_that_a_whole_array_completes(self) -> None:
+        item = {"properties": {"at": {"type": "string"}, "via": {}}, "required": ["at"]}
+        known = {"stops": [{"via": ["Ulm"]}]}
+        found = merge(
+            {"properties": {"stops": {"items": item}}}, known, {"stops": [{"at": "Bonn"}]}
+        )
+        assert found.data == {"stops": [{"at": "Bonn", "via": ["Ulm"]}]}
+        found.data["stops"][0]["via"].append("changed")
+        assert known == {"stops": [{"via": ["Ulm"]}]}
+
+    @pytest.mark.rule("slot.merge.30")
     @pytest.mark.parametrize(("known", "reply"), [([], {}), ({}, []), ({}, None), ({"a": {1}}, {})])
     def test_both_are_json_objects(self, known: Any, reply: Any) -> None:
         with pytest.raises(DataError):
