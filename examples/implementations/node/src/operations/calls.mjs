@@ -2,7 +2,7 @@
 
 import { CallbackHandlers } from '../callbacks.mjs';
 import { assembleVars, CoreCall, overriddenSchema } from '../core.mjs';
-import { CallError, Cancelled, ContractError, GenerationError } from '../errors.mjs';
+import { CallError, Cancelled, ContractError, GenerationError, valueError } from '../errors.mjs';
 import { isObject, object } from '../json/values.mjs';
 import { LLM } from '../llm.mjs';
 import { build, isType } from '../records.mjs';
@@ -60,6 +60,37 @@ async function slotRun(input) {
   for await (const piece of slot.exec(null, slot.input)) chunks.push(piece);
   if (llm.reasoning.asked.length !== replies.length || llm.function.asked.length !== answers.length) throw new Error('a model that has an answer was not asked');
   return { slot, content: chunks[0].get('content') };
+}
+
+/** One Slot executed several times, each time with models of its own. */
+async function slotRuns(input) {
+  const { slot } = await slotOf(input);
+  const results = [];
+  for (const run of input.get('runs')) {
+    const { llm } = await slotOf(new Map([...input, ...run]));
+    slot.llm = llm;
+    let output;
+    for await (const piece of slot.exec(null, run.get('input') ?? slot.input)) output = piece.get('content');
+    results.push(object({ output, filled_by: slot.trace.filledBy }));
+  }
+  return results;
+}
+
+async function slotStage1(input) {
+  const { slot, llm } = await slotOf(input);
+  llm.reasoning.replyMode = input.get('reply_mode') ?? 'text';
+  if (llm.function.answers.length === 0) llm.function.answers = [new Map()];
+  for await (const piece of slot.exec(null, slot.input)) void piece; // eslint-disable-line no-void
+  const { responseSchema, ...options } = llm.reasoning.asked[0].options;
+  return object({ ...options, ...(responseSchema ? { response_schema: responseSchema } : {}) });
+}
+
+function info(input) {
+  const language = input.get('language') ?? 'zh';
+  if (!['zh', 'en'].includes(language)) throw valueError(`no language ${language}`);
+  const kinds = { LLM, Slot };
+  if (!Object.hasOwn(kinds, input.get('type'))) throw new ContractError('unsupported', `no call ${input.get('type')}`);
+  return kinds[input.get('type')].info(language);
 }
 
 async function slotTrace(input) {
@@ -140,6 +171,8 @@ async function executorRun(input) {
 
 export const calls = {
   'schema.override': (input) => overriddenSchema(input.get('schema'), input.get('override') ?? null),
+  'schema.overrides': (input) => input.get('overrides').map((override) => overriddenSchema(input.get('schema'), override)),
+  'core.info': info,
   'core.build': built,
   'core.vars': varsOf,
   'llm.messages': async (input) => (await llmCall(input)).input.get('message'),
@@ -147,6 +180,8 @@ export const calls = {
   'slot.input': async (input) => (await slotOf(input)).slot.input,
   'slot.messages': async (input) => (await slotOf(input)).slot.messages(),
   'slot.run': async (input) => (await slotRun(input)).content,
+  'slot.runs': slotRuns,
+  'slot.stage1': slotStage1,
   'slot.stage2': slotStage2,
   'slot.trace': slotTrace,
   'executor.run': executorRun,

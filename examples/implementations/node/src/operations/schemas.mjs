@@ -13,6 +13,13 @@ function merged(input) {
   return object({ data, filled, rejected: pointers(rejected), undeclared: pointers(undeclared) });
 }
 
+const refused = (entries) => entries.map(({ pointer, reason }) => object({ pointer, reason }));
+
+function refusals(input) {
+  const { rejected, undeclared } = processor(input).merge(input.get('known'), input.get('new'));
+  return [...refused(rejected), ...refused(undeclared)];
+}
+
 export const schemas = {
   'slot.check': (input) => processor(input).check(input.get('data')),
   'slot.places': (input) => pointers(processor(input).places(input.get('data'))),
@@ -20,6 +27,7 @@ export const schemas = {
   'slot.convert_names': (input) => [...converted(input).keys()],
   'slot.process': (input) => processor(input).process(input.has('text') ? input.get('text') : input.get('value')),
   'slot.merge': merged,
+  'slot.refusals': refusals,
   'slot.ask_schema': (input) => processor(input).ask(input.get('known'), { optional: input.get('optional') === true }).schema,
   'slot.add_null': (input) => processor(input).addNull(),
 };

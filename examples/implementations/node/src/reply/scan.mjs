@@ -62,7 +62,7 @@ class Scan {
   constructor(text) {
     this.text = text;
     this.at = 0;
-    this.looseIsText = false;
+    this.looseUntil = 0; // braces of malformed objects before this place are text
     this.next = new Map();
     this.thought = false;
     this.forget();
@@ -131,17 +131,19 @@ class Scan {
     return this.next.get(char);
   }
 
-  /** Whether the malformed object (or the array around it) at `start` closes; if not, all later ones are text. */
+  /** Whether the malformed object (or the array around it) at `start` closes; if not, all of its kind up to there are text. */
   malformedObject(start, { quotes }) {
-    const closes = !this.looseIsText && extent(this.text, start, quotes).end !== undefined;
-    if (closes) this.value(start, quotes);
-    else {
-      this.looseIsText = true;
-      this.malformed = () => 'the JSON object is malformed and never closes';
-      // Text to the scan, but a repair may add the bracket.
-      if (this.text[start] === '{') this.candidates.push({ start, end: this.text.length });
+    if (start < this.looseUntil) return false;
+    const { end, tag } = extent(this.text, start, quotes);
+    if (end !== undefined) {
+      this.value(start, quotes);
+      return true;
     }
-    return closes;
+    this.looseUntil = tag ?? this.text.length;
+    this.malformed = () => 'the JSON object is malformed and never closes';
+    // Text to the scan, but a repair may add the bracket.
+    this.candidates.push({ start, end: this.looseUntil });
+    return false;
   }
 
   bracket() {
@@ -174,7 +176,7 @@ class Scan {
       this.at = tag;
     } else if (!this.leave(start, this.text.length)) {
       this.malformed = () => CUT_OFF;
-      if (this.text[start] === '{') this.candidates.push({ start, end: this.text.length });
+      this.candidates.push({ start, end: this.text.length });
     }
   }
 
@@ -201,8 +203,16 @@ class Scan {
       if (!(error instanceof JsonError)) throw error;
       // Only the last one is told, and counting its lines takes as long as the text is.
       this.malformed = () => `the JSON is malformed: ${error.message}`;
-      if (text.startsWith('{')) this.candidates.push({ start, end });
+      this.candidates.push({ start, end });
     }
+  }
+
+  /** The malformed objects, each up to where the next malformed value begins; arrays are not mended. */
+  mendable() {
+    const sorted = this.candidates.sort((a, b) => a.start - b.start);
+    return sorted
+      .map(({ start, end }, index) => ({ start, end: Math.min(end, sorted[index + 1]?.start ?? end) }))
+      .filter(({ start }) => this.text[start] === '{');
   }
 
   problem() {
@@ -230,5 +240,5 @@ export function scanReply(text) {
     if (!(error instanceof JsonError)) throw error;
   }
   const scan = new Scan(text).run();
-  return { answer: scan.answer, problem: scan.answer ? '' : scan.problem(), candidates: scan.candidates };
+  return { answer: scan.answer, problem: scan.answer ? '' : scan.problem(), candidates: scan.mendable() };
 }
