@@ -197,8 +197,8 @@ class Completion:
             self.usage = usage
         for choice in _dicts(chunk.get("choices")):
             if not choice.get("index"):
-                if reason := choice.get("finish_reason"):
-                    self.finish_reason = str(reason)
+                if reason := _text(choice.get("finish_reason")):
+                    self.finish_reason = reason
                 return choice
         return None
 
@@ -248,7 +248,7 @@ class Completion:
         if index is not None:
             self._by_index[index] = call
         call.id = call.id or identity
-        if name != call.name:
+        if name != call.name and not (call.name and any(call.arguments)):
             call.name += name
         if arguments is not None:
             call.arguments.append(arguments)

@@ -92,13 +92,15 @@ class _Repairer:
     def object(self, depth: int) -> dict[str, Any]:
         """Read an object of which every member is complete."""
         members: dict[str, Any] = {}
+        twice: dict[str, None] = {}
         self.expect("{")
         while self.more("}", first=not members):
             key = self.key()
             self.expect(":")
             if key in members:
-                self.duplicates[key] = None
+                twice[key] = None
             members[key] = self.value(depth + 1)
+        self.duplicates |= twice  # after those of the objects inside
         return members
 
     def array(self, depth: int) -> list[Any]:

@@ -145,7 +145,7 @@ class _Found:
 def _scan(text: str) -> _Found:
     """Collect the top-level JSON values of ``text``, in time linear in its length."""
     found = _Found(end=len(text))
-    loose = True
+    text_until = 0  # where loose objects are text: each one's end would be looked for anew
     position = 0
     while opener := _IN_TEXT.search(text, position):
         start, position = opener.span()
@@ -162,13 +162,11 @@ def _scan(text: str) -> _Found:
             continue
         if _OBJECT.match(text, start):
             end, closed = _balance(text, start)
-        elif loose and (name := _LOOSE_OBJECT.match(text, start)):
+        elif start >= text_until and (name := _LOOSE_OBJECT.match(text, start)):
             structure = _PYTHON_STRUCTURE if "'" in name[0] else _STRUCTURE
             end, closed = _balance(text, start, structure)
             if not closed:
-                # From here on such braces are text: looking for each one's end would make
-                # the scan quadratic.
-                loose = False
+                text_until = end
                 found.malformed.append((start, "the JSON object is malformed and never closes"))
                 continue
         elif opener[0] == "[":

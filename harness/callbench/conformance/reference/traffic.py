@@ -16,6 +16,7 @@ from corecall.generator import GenerationError, JsonGenerator, strict
 from corecall.jsontext import loads
 from corecall.providers import ChatClient, Endpoint, ReasoningModel
 from corecall.reply import ParsedReply, parse_arguments, parse_reply
+from corecall.slot.processor import SlotProcessor
 from corecall.sse import ServerEvent, SSEDecoder
 from corecall.thoughts import ThoughtSplitter
 from corecall.types import CallError
@@ -106,7 +107,7 @@ def _completion(completion: Completion) -> Any:
     ]
     rare = {
         "usage": completion.usage,
-        "refusal": completion.refusal,
+        "refusal": completion.refusal or None,
         "error": completion.error,
     }
     return {
@@ -114,7 +115,7 @@ def _completion(completion: Completion) -> Any:
         "reasoning": completion.reasoning,
         "tool_calls": calls,
         "finish_reason": completion.finish_reason,
-        **{key: value for key, value in rare.items() if value},
+        **{key: value for key, value in rare.items() if value is not None},
     }
 
 
@@ -223,6 +224,7 @@ def provider_params(inputs: Inputs) -> Any:
     async def ask(*_: Any) -> Any:
         raise AssertionError("nothing is asked")
 
+    SlotProcessor(inputs["schema"])  # an invalid one is refused in every mode
     return JsonGenerator(ask, mode=inputs["mode"])._params(inputs["schema"])
 
 
