@@ -16,7 +16,7 @@ import { toText } from './src/json/write.mjs';
 import { operations } from './src/operations/index.mjs';
 
 /** `[rule, text]` of every line in a `jsonl` fence. */
-export function* examples(contract) {
+function* examples(contract) {
   let rule = '';
   let inside = false;
   for (const line of contract.split('\n')) {
