@@ -14,6 +14,7 @@ from corecall import fewshot, pointer
 from corecall.callbacks import (
     CallbackInput,
     CallbackOutput,
+    ToolArgument,
     ToolResult,
     callback_input_from,
     callback_output_from,
@@ -116,19 +117,23 @@ def fewshot_reply(inputs: Inputs) -> Any:
     return {"pieces": pieces, "reply": reply}
 
 
+_RECORDS: dict[str, type[BaseModel]] = {
+    "input": CallbackInput,
+    "output": CallbackOutput,
+    "argument": ToolArgument,
+    "result": ToolResult,
+}
+
+
 def callback_convert(inputs: Inputs) -> Any:
     convert = {"input": callback_input_from, "output": callback_output_from}[inputs["to"]]
-    converted = convert(inputs["value"])
+    value = inputs["value"]
+    converted = convert(_RECORDS[inputs["kind"]](**value) if "kind" in inputs else value)
     return None if converted is None else converted.model_dump()
 
 
 def callback_record(inputs: Inputs) -> Any:
-    kinds: dict[str, type[BaseModel]] = {
-        "input": CallbackInput,
-        "output": CallbackOutput,
-        "result": ToolResult,
-    }
-    return kinds[inputs["kind"]].model_validate(inputs["fields"]).model_dump()
+    return _RECORDS[inputs["kind"]].model_validate(inputs["fields"]).model_dump()
 
 
 def callback_arguments(inputs: Inputs) -> Any:

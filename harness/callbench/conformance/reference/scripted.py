@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +152,8 @@ def executor_run(inputs: dict[str, Any]) -> Any:
     sink: list[CallOutputChunk] = []
     hooks: list[list[Any]] = []
     executor = _executor(models)
-    executor.sink = sink.append
+    if inputs.get("sink") != "none":
+        executor.sink = _sink(sink, inputs.get("sink", ""))
     _listen(executor, hooks)
 
     async def run() -> bool:
@@ -174,6 +175,15 @@ def executor_run(inputs: dict[str, Any]) -> Any:
         "requests": [len(models.asked), models.function.asked],
     }
     return {name: result[name] for name in inputs["show"]}
+
+
+def _sink(delivered: list[CallOutputChunk], does: str) -> Callable[[CallOutputChunk], None]:
+    def sink(chunk: CallOutputChunk) -> None:
+        delivered.append(chunk)
+        if does == "raises":
+            raise OSError(does)
+
+    return sink
 
 
 def _listen(executor: StepExecutor, hooks: list[list[Any]]) -> None:
