@@ -13,7 +13,7 @@ RULES = rules()
 IDS = [rule.id for rule in RULES]
 SEEDS = ("CoreCall", "LLM", "callback_extra", "Slot", "call_llm")
 EXAMPLES = [
-    pytest.param(example, id=f"{rule.id}-{number}")
+    pytest.param(example, id=f"{rule.id}-{number}", marks=pytest.mark.rule(rule.id))
     for rule in RULES
     for number, example in enumerate(rule.examples(), 1)
 ]

@@ -417,6 +417,11 @@ class TestTraps:
         assert asked(schema, {"订单": {}}) == {"/订单/地址": {"type": "string"}}
 
     @pytest.mark.rule("schema.check.2")
+    def test_required_has_the_order_of_properties(self) -> None:
+        found = check({"properties": {"z": {}, "a": {}}, "required": ["m", "a", "z"]}, {})
+        assert list(found["properties"]) == found["required"] == ["/z", "/a", "/m"]
+
+    @pytest.mark.rule("schema.check.2")
     @pytest.mark.trap("A16")
     def test_two_faults_at_one_node_list_it_once(self) -> None:
         own = {"type": "string", "enum": ["x"], "minLength": 9}
