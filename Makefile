@@ -45,6 +45,7 @@ record: models  ## Record the bundled cassettes anew from the embedded models
 	$(CALLBENCH) record --model smollm2 --function-model needle3
 	$(CALLBENCH) record --model gemma3-270m
 	$(CALLBENCH) record --model smollm2 --system fewshot --shots 3
+	$(CALLBENCH) record --model needle3 --system stage2
 
 wheel-test: $(BIN)/.installed  ## Build the wheel and run the main job from it, outside the checkout
 	$(BIN)/python tests/wheel_smoke.py

@@ -15,6 +15,8 @@ RUNS = (
     ("smollm2",),
     ("smollm2", "--function-model", "needle3"),
     ("gemma3-270m",),
+    ("smollm2", "--system", "fewshot", "--shots", "3"),
+    ("needle3", "--system", "stage2"),
 )
 
 
@@ -24,7 +26,7 @@ def main() -> None:
     print("| :-- | --: | --: | --: | --: | --: |")
     results = [_run(*words) for words in RUNS]
     for result in results:
-        print(_row(f"`{result['model']}`", result))
+        print(_row(f"`{result['model']}`{_system(result)}", result))
     for name, scores in results[0]["baselines"].items():
         print(_row(f"*{name}* (no model)", scores))
 
@@ -35,6 +37,10 @@ def _run(model: str, *options: str) -> dict[str, object]:
         command += ["--out", str(Path(directory) / "run")]
         done = subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own command
     return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def _system(result: dict[str, object]) -> str:
+    return "" if result["system"] == "slot" else f" `--system {result['system']}`"
 
 
 def _row(name: str, scores: dict[str, object]) -> str:

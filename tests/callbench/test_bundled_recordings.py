@@ -19,6 +19,8 @@ RECORDED = [
     RunConfig(model="smollm2"),
     RunConfig(model="smollm2", function_model="needle3"),
     RunConfig(model="gemma3-270m"),
+    RunConfig(model="smollm2", system="fewshot", shots=3),
+    RunConfig(model="needle3", system="stage2"),
 ]
 MOST_BYTES = 15_000_000
 
@@ -49,7 +51,7 @@ async def replay(config: RunConfig) -> set[tuple[str, str, int]]:
         return {(one.key, one.case, one.ordinal) for one in cassette}
 
 
-@pytest.mark.parametrize("config", RECORDED, ids=lambda config: config.model)
+@pytest.mark.parametrize("config", RECORDED, ids=lambda config: f"{config.model}-{config.system}")
 async def test_every_case_replays_and_every_recording_is_used(
     config: RunConfig, used: set[tuple[str, str, int]]
 ) -> None:
