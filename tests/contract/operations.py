@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from callbench.conformance.compare import same
-from callbench.conformance.reference import OPERATIONS, error_kind
+from callbench.conformance.reference import EXAMPLE_OPERATIONS as OPERATIONS
+from callbench.conformance.reference import error_kind
 
 __all__ = ["OPERATIONS", "check_example"]
 

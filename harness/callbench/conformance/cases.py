@@ -6,6 +6,8 @@
 | ``rule`` | the rule of the contract it holds; left out by a case that was found, not derived |
 | ``op``, ``input`` | the operation and what it is given, with the tags of PROTOCOL.md |
 | ``gives`` or ``error`` | the result, tagged likewise, or the word for the error |
+| ``model`` | what the two models answer (``traffic/script.py``), of operations that ask one |
+| ``asked`` | what is expected of each request (``traffic/judging.py``); goes with ``model`` |
 | ``compare`` | ``json`` (the default), ``ordered`` or ``set`` |
 | ``extension`` | true when a port may decline it; else the rule says so |
 | ``note`` | why, for people |
@@ -16,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -24,6 +26,8 @@ from typing import Any, cast, get_args
 from callbench.bundled import bundled
 from callbench.conformance.compare import COMPARATORS, Comparator
 from callbench.conformance.suite import RULES
+from callbench.conformance.traffic.judging import Expectation, expectation_problem
+from callbench.conformance.traffic.script import Script, script_of
 from callbench.dataset.checks import nearest
 from callbench.dataset.lines import content, parse
 from callbench.dataset.problems import MOST_PROBLEMS, Fault, Problem
@@ -35,12 +39,31 @@ from callbench.peer.values import decode
 _MOST_LEVELS = 490
 _ID = re.compile(r"[a-z0-9_]+([.-][a-z0-9_]+)*")
 _OPERATION = re.compile(r"[a-z]+\.[a-z0-9_]+")
-_MEMBERS = ("id", "rule", "op", "input", "gives", "error", "compare", "extension", "note")
+_MEMBERS = (
+    "id",
+    "rule",
+    "op",
+    "input",
+    "model",
+    "asked",
+    "gives",
+    "error",
+    "compare",
+    "extension",
+    "note",
+)
+
+ASKING = frozenset({"llm.exec", "slot.exec", "core.lifecycle"})
+"""The operations that are given the address of a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A case. ``given`` and ``gives`` are plain values; ``error`` is empty unless one is expected."""
+    """A case. ``given`` and ``gives`` are plain values; ``error`` is empty unless one is expected.
+
+    ``script`` is what the models answer, ``asked`` what is expected of each request; with None
+    nothing is.
+    """
 
     id: str
     op: str
@@ -52,6 +75,8 @@ class Case:
     compare: Comparator = "json"
     extension: bool = False
     note: str = ""
+    script: Script = field(default_factory=Script)
+    asked: tuple[Expectation, ...] | None = None
 
     @property
     def area(self) -> str:
@@ -175,6 +200,8 @@ def _case(record: dict[str, Any]) -> Case:
         compare=cast(Comparator, record.get("compare", "json")),
         extension=record.get("extension", known.get("extension", False)),
         note=record.get("note", ""),
+        script=script_of(record.get("model", {})),
+        asked=tuple(record["asked"]) if "asked" in record else None,
     )
 
 
@@ -194,6 +221,29 @@ def _faults(record: dict[str, Any]) -> Iterator[Fault]:
     for name in ("input", "gives"):
         if fault := _untaggable(record, name):
             yield fault
+    if "model" in record or "asked" in record:
+        yield from _traffic_faults(record)
+
+
+def _traffic_faults(record: dict[str, Any]) -> Iterator[Fault]:
+    if record.get("op") not in ASKING or not ("model" in record and "asked" in record):
+        operations = ", ".join(sorted(ASKING))
+        message = f"model and asked go together, with one of {operations}."
+        yield Fault("/model", "traffic", message, "Add what is missing, or remove both.")
+    try:
+        if not isinstance(record.get("model", {}), dict):
+            raise ValueError("it is no object")
+        script_of(record.get("model", {}))
+    except ValueError as error:
+        remedy = "How answers are written stands in conformance/traffic/script.py."
+        yield Fault("/model", "traffic", f"{error}.", remedy)
+    remedy = "How expectations are written stands in conformance/traffic/judging.py."
+    if not isinstance(record.get("asked", []), list):
+        yield Fault("/asked", "traffic", "It is no array.", remedy)
+        return
+    for number, one in enumerate(record.get("asked", [])):
+        if problem := expectation_problem(one, set(known_rules())):
+            yield Fault(f"/asked/{number}", "traffic", f"{problem}.", remedy)
 
 
 def _untaggable(record: dict[str, Any], name: str) -> Fault | None:

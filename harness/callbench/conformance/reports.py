@@ -56,6 +56,7 @@ def _failure(verdict: Verdict, repeat: str) -> dict[str, Any]:
         "expected": expected,
         "got": {"gives": encode(answer.value)} if isinstance(answer, Result) else verdict.got,
         "differences": verdict.differences(),
+        "requests": [{"rule": fault.rule, "fault": fault.text} for fault in verdict.faults],
         "log": answer.log if isinstance(answer, Misbehaved) else "",
         "repeat": repeat,
     }
@@ -176,6 +177,7 @@ def explain(verdict: Verdict, repeat: str) -> list[str]:
     if case.note:
         lines.insert(2, f"  note      {case.note}")
     lines += [f"  differs   {difference}" for difference in verdict.differences()]
+    lines += [f"  asked     {fault}" for fault in verdict.faults]
     if isinstance(verdict.answer, Misbehaved) and verdict.answer.log:
         lines += [f"  stderr    {line}" for line in verdict.answer.log.splitlines()[-8:]]
     return [*lines, f"  repeat    {repeat}"]

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from callbench.conformance.cases import Case
+from callbench.conformance.cases import ASKING, Case
 from callbench.conformance.known import Known
+from callbench.conformance.traffic.endpoint import Asked, Endpoint
 from callbench.conformance.verdict import OUTCOMES, Outcome, Verdict, judge
 from callbench.errors import ExitCode
 from callbench.peer import Answer, Hello, Misbehaved, Peer, Unsupported
@@ -91,6 +92,7 @@ def run_cases(
     too. Raises :class:`callbench.peer.PeerError` for a peer that cannot be started.
     """
     peers = [open_peer() for _ in range(max(1, min(jobs, len(cases))))]
+    endpoint = Endpoint() if any(case.op in ASKING for case in cases) else None
     verdicts: list[Verdict | None] = [None] * len(cases)
     places = itertools.count()
     done = itertools.count(1)
@@ -102,15 +104,16 @@ def run_cases(
             case = cases[place]
             began = time.perf_counter()
             answer: Answer
+            asked: Sequence[Asked] = ()
             if case.op not in hello.operations:
                 answer = Unsupported()
             elif late >= patience:
                 answer = Misbehaved("deadline", f"not asked: {late} deadlines in a row before it")
             else:
-                answer = peer.run(case.op, case.given, deadline)
+                answer, asked = _put(case, peer, deadline, endpoint)
                 missed = isinstance(answer, Misbehaved) and answer.kind == "deadline"
                 late = late + 1 if missed else 0
-            verdict = judge(case, answer, hello, require_all=require_all)
+            verdict = judge(case, answer, hello, asked=asked, require_all=require_all)
             verdicts[place] = replace(verdict, seconds=time.perf_counter() - began)
             advance(next(done), len(cases))
 
@@ -126,7 +129,20 @@ def run_cases(
         stop.set()
         for peer in peers:
             peer.close()
+        if endpoint is not None:
+            endpoint.close()
     return Finished(hello, [v for v in verdicts if v is not None], seconds, known or {})
+
+
+def _put(
+    case: Case, peer: Peer, deadline: float, endpoint: Endpoint | None
+) -> tuple[Answer, Sequence[Asked]]:
+    """Put a case to a peer; return its answer, and what it asked the models of the case."""
+    if endpoint is None or case.op not in ASKING:
+        return peer.run(case.op, case.given, deadline), ()
+    with endpoint.visit(case.script) as visit:
+        answer = peer.run(case.op, case.given, deadline, llm_base_url=visit.base_url)
+        return answer, tuple(visit.asked)
 
 
 def _together(work: Callable[[Peer], None], peers: Sequence[Peer], stop: threading.Event) -> None:

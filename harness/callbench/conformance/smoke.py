@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from callbench.conformance.cases import Case, load_suite
+from callbench.conformance.cases import ASKING, Case, load_suite
 from callbench.peer import Answer, Failed, PeerError, Result, Unsupported, messages
 from callbench.peer.child import Child, NoLine
 from callbench.peer.messages import ProtocolError
 from callbench.peer.opening import in_process
 
-_MODEL_OPERATIONS = frozenset({"llm.exec", "slot.exec", "core.lifecycle"})
 _WITHIN = 10.0
 _END_WITHIN = 5.0
 _NO_OPERATION = "no.such_operation"
@@ -190,7 +189,7 @@ class _Plumbing:
     def strict_hello(self) -> None:
         if surplus := messages.surplus(messages.read(self._hello_line)):
             raise _Wrong(f"it also has {', '.join(surplus)}")
-        known = {case.op for case in self._suite} | _MODEL_OPERATIONS
+        known = {case.op for case in self._suite} | ASKING
         if strange := sorted(self._operations - known):
             raise _Wrong(f"operations the contract does not know: {', '.join(strange)}")
 
@@ -255,7 +254,7 @@ class _Plumbing:
 
     def _case(self, fits: Callable[[Case], bool]) -> Case:
         for case in self._suite:
-            if case.op in self._operations and not case.extension and fits(case):
+            if case.op in self._operations - ASKING and not case.extension and fits(case):
                 return case
         raise _Nothing("it lists no operation that could be asked")
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from callbench.conformance.cases import Case
 from callbench.conformance.compare import same
 from callbench.conformance.diff import differences, show
+from callbench.conformance.traffic.endpoint import Asked
+from callbench.conformance.traffic.judging import Fault, judge_requests
 from callbench.peer import Answer, Failed, Hello, Misbehaved, Result, Unsupported
 
 Outcome = Literal["passed", "failed", "misbehaved", "unsupported"]
@@ -16,13 +19,17 @@ OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "misbehaved", "unsupported"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A case, what the peer answered, and what that means. ``why`` says it in a few words."""
+    """A case, what the peer answered, and what that means. ``why`` says it in a few words.
+
+    ``faults`` is what was wrong with the requests it sent to a model.
+    """
 
     case: Case
     outcome: Outcome
     answer: Answer
     why: str = ""
     seconds: float = 0.0
+    faults: tuple[Fault, ...] = ()
 
     @property
     def bad(self) -> bool:
@@ -50,15 +57,24 @@ class Verdict:
     def differences(self) -> list[str]:
         """Return what differs, place by place, when two results stand against each other."""
         if isinstance(self.answer, Result) and not self.case.error:
-            return differences(self.case.gives, self.answer.value, self.case.compare)
+            got = _comparable(self.case, self.answer.value)
+            return differences(_comparable(self.case, self.case.gives), got, self.case.compare)
         return []
 
 
-def judge(case: Case, answer: Answer, hello: Hello, *, require_all: bool = False) -> Verdict:
+def judge(
+    case: Case,
+    answer: Answer,
+    hello: Hello,
+    *,
+    asked: Sequence[Asked] = (),
+    require_all: bool = False,
+) -> Verdict:
     """Judge an answer by what the case expects, and by what the peer said it implements.
 
     An operation that is not implemented is no failure, nor is an extension that is declined;
-    with ``require_all`` an operation must be there, too.
+    with ``require_all`` an operation must be there, too. ``asked`` is what it asked a model: a
+    right result of wrong requests is a failure.
     """
     outcome, why = _judged(case, answer)
     if outcome == "unsupported" and not case.extension:
@@ -66,7 +82,12 @@ def judge(case: Case, answer: Answer, hello: Hello, *, require_all: bool = False
             outcome, why = "failed", f"hello lists {case.op}, and this is no extension: declined"
         elif require_all:
             outcome, why = "failed", f"{case.op} is not implemented"
-    return Verdict(case, outcome, answer, why)
+    faults: tuple[Fault, ...] = ()
+    if case.asked is not None and outcome != "unsupported":
+        faults = tuple(judge_requests(case.op, case.rule or case.op, case.asked, asked))
+    if faults and outcome == "passed":
+        outcome, why = "failed", f"what it asked breaks {faults[0].rule}"
+    return Verdict(case, outcome, answer, why, faults=faults)
 
 
 def _judged(case: Case, answer: Answer) -> tuple[Outcome, str]:
@@ -82,6 +103,29 @@ def _judged(case: Case, answer: Answer) -> tuple[Outcome, str]:
         case Result(value):
             if case.error:
                 return "failed", "a result, no error"
-            if same(case.gives, value, case.compare):
+            if same(_comparable(case, case.gives), _comparable(case, value), case.compare):
                 return "passed", ""
             return "failed", "another result"
+
+
+def _comparable(case: Case, value: Any) -> Any:
+    """Return a result as it is compared: of ``llm.exec`` adjacent TEXT chunks are one."""
+    if case.op != "llm.exec" or not isinstance(value, dict):
+        return value
+    chunks = value.get("chunks")
+    if not isinstance(chunks, list):
+        return value
+    joined: list[Any] = []
+    for chunk in chunks:
+        if joined and _is_text(chunk) and _is_text(joined[-1]):
+            joined[-1] = {**chunk, "content": joined[-1]["content"] + chunk["content"]}
+        else:
+            joined.append(chunk)
+    return {**value, "chunks": joined}
+
+
+def _is_text(chunk: Any) -> bool:
+    match chunk:
+        case {"type": "text", "content": str(), **rest}:
+            return not rest
+    return False

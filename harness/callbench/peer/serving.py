@@ -60,6 +60,8 @@ def _answer(module: Any, name: str, release: str, message: dict[str, Any]) -> di
                 given = {member: decode(value) for member, value in tagged.items()}
             except ValueError as error:
                 raise ProtocolError(f"input: {error}") from error
+            if "llm_base_url" in message:
+                given["llm_base_url"] = message["llm_base_url"]
             kind_of = getattr(module, "error_kind", builtin_kind)
             return messages.run_answer(seq, perform(module.OPERATIONS, kind_of, op, given))
         case {"cmd": "bye"}:

@@ -12,7 +12,7 @@ import { attributesOf, executorOf } from './scripted.mjs';
 
 function modelsAt(llmBaseUrl) {
   if (!llmBaseUrl) throw new ContractError('unsupported', 'there is no endpoint to ask');
-  const client = (model) => new Client(new Endpoint({ base_url: llmBaseUrl, model, api_key: 'conformance' }));
+  const client = (model) => new Client(new Endpoint({ base_url: llmBaseUrl, model, api_key: 'conformance', retries: 0n }));
   return { reasoning: new ReasoningModel(client('reasoning')), function: new FunctionModel(client('function'), { mode: 'tools' }) };
 }
 
