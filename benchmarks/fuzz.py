@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-EXAMPLES = 1000
+EXAMPLES = 500
 IMPLEMENTATIONS = {
     "in process": "python:callbench.conformance.reference",
     "over stdio": shlex.join([sys.executable, "-m", "callbench.conformance.reference"]),

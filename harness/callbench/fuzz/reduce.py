@@ -150,7 +150,7 @@ def _simpler(value: Any) -> Iterator[Any]:
         case int():
             yield from (n for n in (0, 1, 2) if n < abs(value))
         case float():
-            yield from (n for n in (0.5, 1.5) if n != value)
+            yield from (n for n in (0.5, 1.5) if value not in (0.5, n))
         case str():
             yield from _shorter(value)
         case bytes():

@@ -8,7 +8,7 @@ import pytest
 
 from callbench.fuzz.edits import edited, edited_texts
 from callbench.fuzz.places import Place, places
-from callbench.fuzz.reduce import reduced, size
+from callbench.fuzz.reduce import reduced
 from callbench.peer import Answer, Failed, Misbehaved, Result, Unsupported
 
 
