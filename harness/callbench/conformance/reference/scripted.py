@@ -56,8 +56,12 @@ def core_build(inputs: dict[str, Any]) -> Any:
     return _TYPES[inputs["type"]](**inputs["value"]).model_dump(mode="json")
 
 
+class _Bare(CoreCall, input_model=DataBase, output_model=DataBase):
+    """A call that writes nothing of its own."""
+
+
 def core_info(inputs: dict[str, Any]) -> Any:
-    kinds: dict[str, type[CoreCall]] = {"LLM": LLM, "Slot": Slot}
+    kinds: dict[str, type[CoreCall]] = {"LLM": LLM, "Slot": Slot, "none": _Bare}
     kind = kinds[inputs["type"]]
     languages = [LanguageType(inputs["language"])] if "language" in inputs else []
     return kind.info(*languages).model_dump()
@@ -147,6 +151,9 @@ def executor_run(inputs: dict[str, Any]) -> Any:
                     raise RuntimeError("bug")
                 case "cancel":
                     raise asyncio.CancelledError
+
+    if inputs.get("chunks", ()) is None:
+        del Scripted._exec
 
     models = _Models([[text] for text in inputs.get("replies", [])], inputs.get("answers", []))
     sink: list[CallOutputChunk] = []

@@ -51,7 +51,8 @@ class _Hook:
         hook: Any = self.waiting if self.does == "waits" else self.at_once
         if self.event == "end_with_stream":
             hook = self.reading
-        getattr(handlers, f"on_{self.event}")(hook)
+        for _ in range(given.get("times", 1)):
+            getattr(handlers, f"on_{self.event}")(hook)
 
     def at_once(self, value: Any) -> Any:
         self._note(_text(value))
@@ -114,15 +115,17 @@ def fewshot_watch(inputs: Inputs) -> Any:
 
     methods = {"astream": astream, "call": call}
     model = type("Model", (), {name: staticmethod(methods[name]) for name in inputs["model"]})()
-    told: dict[str, Any] = {"reply": None, "error": None, "order": order}
-    try:
-        told["reply"] = asyncio.run(
-            fewshot.call_llm(
-                "", model, "", inputs.get("examples", []), _callback(inputs.get("callback"), order)
-            )
-        )
-    except tuple(_ERRORS) as error:
-        told["error"] = next(word for kind, word in _ERRORS.items() if isinstance(error, kind))
+    told: dict[str, Any] = {"reply": None, "error": None}
+    callback, examples = _callback(inputs.get("callback"), order), inputs.get("examples", [])
+
+    async def run() -> None:
+        try:
+            told["reply"] = await fewshot.call_llm("", model, "", examples, callback)
+        except tuple(_ERRORS) as error:
+            told["error"] = next(word for kind, word in _ERRORS.items() if isinstance(error, kind))
+        told["order"] = list(order)  # the end of the loop closes what the call left open
+
+    asyncio.run(run())
     return told
 
 
