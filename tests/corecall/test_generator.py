@@ -299,6 +299,13 @@ class TestTrials:
         assert server.bodies[1]["messages"][1] == {"role": "assistant", "content": shown}
 
     @pytest.mark.rule("provider.trial.5")
+    async def test_the_last_object_is_told_without_the_nulls_that_are_none(self) -> None:
+        server = Server(message('{"city": null, "nights": "x"}'))
+        with pytest.raises(GenerationError) as caught:
+            await generate(server, trials=1)
+        assert caught.value.object == {"nights": "x"}
+
+    @pytest.mark.rule("provider.trial.5")
     async def test_the_error_of_answers_without_object(self) -> None:
         server = Server(*[message("no")] * 3)
         with pytest.raises(GenerationError) as caught:
@@ -559,6 +566,8 @@ class TestStrict:
             ("订 a  酒店", "a"),
             ("", "fill_parameters"),
             ("x" * 90, "x" * 64),
+            ("!" + "x" * 90, "x" * 64),  # dropped before the cut
+            ("x" * 63 + "! y", "x" * 63 + "_"),  # and not after it
         ],
     )
     def test_function_names_are_what_endpoints_accept(self, title: str, name: str) -> None:

@@ -138,6 +138,19 @@ class TestRequest:
             "seed": 1,
         }
 
+    @pytest.mark.rule("provider.request.6")
+    @pytest.mark.parametrize("streaming", [False, True])
+    async def test_the_body_is_written_in_this_order(self, streaming: bool) -> None:
+        server = Server(message("x"))
+        client = server.client(params={"seed": 1})
+        if streaming:
+            [_ async for _ in client.stream([{"role": "user", "content": "?"}])]
+        else:
+            await client.complete([{"role": "user", "content": "?"}])
+        order = ["model", "messages", "stream", "stream_options", "seed"]
+        found = list(json.loads(server.requests[0].content))
+        assert found == [name for name in order if streaming or name != "stream_options"]
+
     @pytest.mark.rule("provider.request.8")
     async def test_an_integer_of_any_length_is_sent_as_it_is(self) -> None:
         server = Server(message("杭州"))
@@ -477,7 +490,12 @@ class TestStream:
             await text_of(Server(sse(Stream([]))))
 
     @pytest.mark.rule("stream.end.6")
-    @pytest.mark.parametrize("data", ["{nope}", "[1]", "NaN", '"x"', '{"a": 1} x'])
+    async def test_nor_may_an_event_be_empty(self) -> None:
+        with pytest.raises(TransportError, match="not JSON"):
+            await text_of(Server(sse(chunk("a"), b"data:\n\n", DONE)))
+
+    @pytest.mark.rule("stream.end.6")
+    @pytest.mark.parametrize("data", ["{nope}", "[1]", "NaN", '"x"', '{"a": 1} x', " ", "null"])
     async def test_an_event_must_be_a_json_object(self, data: str) -> None:
         with pytest.raises(TransportError, match=re.escape(data)):
             await text_of(Server(sse(chunk("a"), f"data: {data}\n\n".encode(), DONE)))
@@ -500,6 +518,12 @@ class TestStream:
         with pytest.raises(TransportError, match="ReadError: reset"):
             await text_of(server)
         assert len(server.requests) == 1
+
+    @pytest.mark.rule("stream.end.8")
+    async def test_a_reset_after_the_finish_reason_is_an_error_too(self) -> None:
+        server = Server(sse(chunk("a", "stop"), error=httpx2.ReadError("reset")))
+        with pytest.raises(TransportError, match="ReadError: reset"):
+            await text_of(server)
 
     @pytest.mark.rule("provider.error.5")
     @pytest.mark.parametrize("streaming", [True, False])
@@ -687,6 +711,13 @@ class TestErrors:
         url = "http://model.test/v1/chat/completions"
         assert str(caught.value) == f"model m at {url}: HTTP 401: no"
         assert caught.value.data == {"endpoint": url, "model": "m", "status": 401}
+
+    @pytest.mark.rule("provider.error.2", "provider.error.5")
+    @pytest.mark.parametrize("body", ["no json", "{}", '{"error": {"message": "busy"}}'])
+    async def test_a_body_that_is_no_completion_has_its_status(self, body: str) -> None:
+        with pytest.raises(TransportError) as caught:
+            await Server(httpx2.Response(202, text=body)).client().complete([])
+        assert caught.value.data["status"] == 202
 
     @pytest.mark.rule("provider.error.2")
     async def test_without_a_response_there_is_no_status(self) -> None:

@@ -416,6 +416,12 @@ class TestTraps:
         }
         assert asked(schema, {"订单": {}}) == {"/订单/地址": {"type": "string"}}
 
+    @pytest.mark.rule("schema.check.3", "schema.check.7", "schema.check.15")
+    @pytest.mark.parametrize("given", [False, 0, "", [], {}, None])
+    def test_a_falsy_member_has_its_dependencies(self, given: Any) -> None:
+        schema = {"dependencies": {"k": ["a"], "l": {"required": ["b"]}}}
+        assert pointers(schema, {"k": given, "l": given}) == ["/a", "/b"]
+
     @pytest.mark.rule("schema.check.2")
     def test_required_has_the_order_of_properties(self) -> None:
         found = check({"properties": {"z": {}, "a": {}}, "required": ["m", "a", "z"]}, {})
