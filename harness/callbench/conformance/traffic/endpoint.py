@@ -109,12 +109,11 @@ class Endpoint:
         self._visits: dict[int, Visit] = {}
         self._numbers = itertools.count(1)
         self._loop = asyncio.new_event_loop()
-        self._server = self._loop.run_until_complete(
-            asyncio.start_server(self._serve, "127.0.0.1", 0, limit=MOST_HEAD)
-        )
-        self._port = self._server.sockets[0].getsockname()[1]
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+        started = asyncio.start_server(self._serve, "127.0.0.1", 0, limit=MOST_HEAD)
+        self._server = asyncio.run_coroutine_threadsafe(started, self._loop).result()
+        self._port = self._server.sockets[0].getsockname()[1]
 
     @contextmanager
     def visit(self, script: Script) -> Iterator[Visit]:
