@@ -118,12 +118,15 @@ def slot_stage2(inputs: Inputs) -> Any:
 
 
 def slot_trace(inputs: Inputs) -> Any:
-    trace = _filled(inputs)[0].trace
+    call = _filled(inputs)[0]
+    trace = call.trace
+    mended = {"repairs": list(trace.repairs)} if call.repair else {}
     shown = {name: getattr(trace, name) for name in ("asked", "answers", "unparsed", "filled_by")}
     return {
         **shown,
         "rejected": [refusal.pointer for refusal in trace.rejected],
         "undeclared": [refusal.pointer for refusal in trace.undeclared],
+        **mended,
     }
 
 
