@@ -77,7 +77,7 @@ class SSEDecoder:
             line = bytes(self._tail)
             if not self._started:
                 line = line.removeprefix(_BOM)
-            if line and not line.startswith((b":", b"id", b"retry")):
+            if line.partition(b":")[0] not in (b"", b"id", b"retry"):
                 self._take_line(line)
                 return self._cut()
         return self._cut() if self._data or self._event else None
