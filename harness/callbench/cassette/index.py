@@ -67,6 +67,7 @@ class Index:
     _values: dict[str, str] = field(default_factory=dict)
     _by_key: dict[str, list[Entry]] = field(default_factory=dict)
     _by_case: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
+    _by_label: dict[str, list[Entry]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -89,6 +90,10 @@ class Index:
         recordings = self._by_key.get(_shelf(key, case), ())
         return recordings[ordinal] if ordinal < len(recordings) else None
 
+    def of_case(self, case: str) -> list[Entry]:
+        """All recordings of a label, in the order of the file."""
+        return list(self._by_label.get(case, ()))
+
     def recorded(self, key: str, case: str) -> int:
         """How many recordings of this request ``find`` can reach for this label."""
         own = self._by_case.get((key, case))
@@ -103,6 +108,7 @@ class Index:
         self.entries.append(entry)
         self._by_key.setdefault(_shelf(entry.key, entry.case), []).append(entry)
         self._by_case.setdefault((entry.key, entry.case), []).append(entry)
+        self._by_label.setdefault(entry.case, []).append(entry)
 
     def scan(self, file: BinaryIO) -> None:
         """Read on from ``end`` to the end of ``file``.

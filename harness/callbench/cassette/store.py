@@ -123,6 +123,11 @@ class Cassette:
             entry = index.exact(key, case, ordinal)
             return None if entry is None else self._file.interaction(entry, request)
 
+    def of_case(self, case: str) -> list[Interaction]:
+        """All recordings of a case label, whatever was asked, in the order of the file."""
+        with self._file.reading() as index:
+            return [self._file.interaction(entry) for entry in index.of_case(case)]
+
     def recorded(self, key: str, case: str) -> int:
         """How many times this request can be answered for this case."""
         with self._file.reading() as index:

@@ -74,6 +74,7 @@ def run_object(document: dict[str, Any], directory: Path, seconds: float) -> dic
         "dataset": info["dataset"],
         "model": info["model"],
         "system": info["system"],
+        **{key: info[key] for key in ("implementation",) if key in info},
         **_scores(model),
         "seconds": round(seconds, 3),
         "baselines": {row["name"].partition(" ")[0]: _scores(row) for row in baselines},
@@ -99,6 +100,8 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
     title = " · ".join(str(info[key]) for key in ("dataset", "system", "mode") if key in info)
     if isinstance(info.get("shots"), int):
         title += f" · {info['shots']} shots"
+    if isinstance(info.get("implementation"), str):
+        title += f" · {info['implementation']}"
     print_scores(console, title, rows)
     asked = info.get("cases")
     if isinstance(asked, int) and rows[0]["cases"] < asked:

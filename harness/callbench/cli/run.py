@@ -44,6 +44,14 @@ Tag = Annotated[
     list[str] | None, typer.Option("--tag", help="Only cases with this tag (may be repeated).")
 ]
 Limit = Annotated[int | None, typer.Option("--limit", help="Only the first N cases.")]
+Impl = Annotated[
+    str | None,
+    typer.Option(
+        "--impl",
+        help="Score this implementation of the Slot, a command line or python:package.module, "
+        "on the recordings.",
+    ),
+]
 Repair = Annotated[bool, typer.Option("--repair", help="Also read replies that are almost JSON.")]
 AskOptional = Annotated[bool, typer.Option("--ask-optional", help="Ask for optional slots too.")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Cases in flight.")]
@@ -71,6 +79,7 @@ def run(
     function_model: FunctionModel = None,
     system: SystemName = "slot",
     shots: Shots = None,
+    impl: Impl = None,
     mode: Annotated[
         Mode, typer.Option("--mode", help="replay answers from recordings only; the rest ask.")
     ] = "replay",
@@ -114,6 +123,7 @@ def run(
         concurrency=concurrency,
         deadline=deadline,
         trace=trace,
+        impl=impl,
         out=out,
     )
     _go(given, json_=json_, quiet=quiet)
@@ -133,13 +143,13 @@ def record(
 
 
 def _takes_options_of_run(verb: Any) -> None:
-    """Let ``record`` take what ``run`` takes but ``--mode``; typer reads the signature."""
+    """Let ``record`` take what ``run`` takes but ``--mode`` and ``--impl``; typer reads the signature."""
     own = inspect.signature(verb, eval_str=True).parameters.values()
     added = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
     taken = [
         one
         for one in inspect.signature(run, eval_str=True).parameters.values()
-        if one.name != "mode"
+        if one.name not in ("mode", "impl")
     ]
     verb.__signature__ = inspect.Signature([*taken, *added])
     verb.__annotations__ = {one.name: one.annotation for one in (*taken, *added)}

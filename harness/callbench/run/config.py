@@ -21,7 +21,7 @@ class RunConfig:
     bundled ones) and ``reports/<run-id>``. ``shots`` counts the examples of the system
     ``fewshot``, ``None`` for as many as usual; no other system has any. ``concurrency`` counts
     cases in flight, ``deadline`` is in seconds per case. ``trace`` keeps what the calls did in
-    ``trace.jsonl``.
+    ``trace.jsonl``. ``impl`` names an implementation that is asked in place of the reference.
     """
 
     dataset: str = "everyday"
@@ -42,6 +42,7 @@ class RunConfig:
     concurrency: int | None = None
     deadline: float = 300.0
     trace: bool = False
+    impl: str | None = None
 
     @property
     def examples(self) -> int | None:

@@ -18,6 +18,7 @@ from callbench.errors import CassetteError, ProviderError
 from callbench.run.config import RunConfig
 from callbench.run.directory import create_run, named
 from callbench.run.engine import Done, run_cases
+from callbench.run.implementation import GRACE
 from callbench.run.info import Record
 from callbench.run.opening import BASELINES, opened
 from callbench.run.trace import Show, Tracer, tracing
@@ -48,7 +49,8 @@ class Finished:
     def problem(self) -> CassetteError | ProviderError | None:
         """Return the error the command ends with, the gravest first, naming all."""
         cases = self.info["cases"]
-        failed = f"{self.failures} of {cases} cases failed at the model: {self.failure}"
+        where = "the implementation" if self.info.get("impl") else "the model"
+        failed = f"{self.failures} of {cases} cases failed at {where}: {self.failure}"
         if self.miss is not None:
             also = f"\nBeside that, {failed}" if self.failures else ""
             return CassetteError(
@@ -82,7 +84,7 @@ async def execute(
     async with opened(config, whole, dataset, tracer) as run:
         info = run.info
         directory = create_run(config, info)
-        failures = _Failures()
+        failures = _Failures(implementation=config.impl is not None)
         with (
             tracing(tracer, directory / "trace.jsonl", run.secrets, show) as trace,
             named(directory / "cases.jsonl") as path,
@@ -90,8 +92,10 @@ async def execute(
         ):
             number = 0
             concurrency = info["concurrency"]
+            # An implementation is given its deadline itself, so that its child is started anew.
+            limit = config.deadline + (GRACE if config.impl is not None else 0)
             async for done in run_cases(
-                dataset.cases, run.system, concurrency=concurrency, deadline=config.deadline
+                dataset.cases, run.system, concurrency=concurrency, deadline=limit
             ):
                 number += 1
                 trace(done.case.id)
@@ -137,6 +141,7 @@ def _line(done: Done) -> bytes:
 class _Failures:
     """Counts misses and provider errors; gives up on an endpoint that never answered."""
 
+    implementation: bool = False
     misses: int = 0
     miss: CassetteError | None = None
     count: int = 0
@@ -151,9 +156,12 @@ class _Failures:
             self.count += 1
             self.first = self.first or f"{done.outcome.error} (case {done.case.id})"
             if not self._answered and self.count == _GIVE_UP_AFTER:
+                where, remedy = "the model", "Is the endpoint up, and the key right?"
+                if self.implementation:
+                    where, remedy = "the implementation", "Try callbench conform --op slot.exec."
                 raise ProviderError(
-                    f"The first {self.count} cases all failed at the model: {self.first}",
-                    remedy="Is the endpoint up, and the key right? Nothing was scored.",
+                    f"The first {self.count} cases all failed at {where}: {self.first}",
+                    remedy=f"{remedy} Nothing was scored.",
                 )
         else:
             self._answered = True

@@ -30,6 +30,7 @@ def repeat_command(config: RunConfig, mode: Mode) -> str:
         "--function-model": config.function_model,
         "--system": config.system if config.system != usual.system else None,
         "--shots": config.examples,
+        "--impl": config.impl,
         "--mode": mode.value,
         "--cassette": config.cassette,
         "--prompt": config.prompt,
@@ -69,6 +70,7 @@ def run_info(
         "limit": config.limit,
         "model": model,
         "system": config.system,
+        "impl": config.impl,
         "shots": config.examples,
         "mode": config.mode.value,
         "profiles": {role: profile.public() for role, profile in asked.items()},
@@ -87,6 +89,8 @@ def run_info(
 
 
 def _suffix(config: RunConfig) -> str:
+    if config.impl is not None:
+        return "-impl"
     return f"-{config.system}" if config.system in ("stage1", "stage2", "fewshot") else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,13 @@ from callbench.cassette.transport import Mode
 from callbench.dataset.loader import Dataset
 from callbench.errors import UsageError
 from callbench.models.catalogue import Role, load_catalogue
+from callbench.peer.opening import in_process, opener
 from callbench.run.baselines import CopySystem, EmptySystem
 from callbench.run.cassettes import cassette_path
 from callbench.run.config import RunConfig
 from callbench.run.examples import ExamplePool
 from callbench.run.fewshot import FewShot, FewShotSystem
+from callbench.run.implementation import open_implementation
 from callbench.run.info import Record, repeat_command, run_info
 from callbench.run.session import BOTH, Roles, open_models, roles_of
 from callbench.run.stages import Stage1, Stage2
@@ -75,7 +77,22 @@ async def opened(
     path = cassette_path(config, dataset.name)
     names = [profile.model for profile in roles.in_use.values()]
     with Cassette.open(path, models=names) as cassette:
-        command = repeat_command(config, Mode.RECORD)
+        command = repeat_command(replace(config, impl=None), Mode.RECORD)
+        if config.impl is not None:
+            info = run_info(config, dataset, roles, path)
+            if in_process(config.impl):
+                info["concurrency"] = 1
+            async with open_implementation(
+                opener(config.impl),
+                cassette,
+                count=info["concurrency"],
+                deadline=config.deadline,
+                command=command,
+                options=options,
+            ) as (implementation, hello):
+                info["implementation"] = f"{hello.name} {hello.release} ({hello.language})"
+                yield Opened(implementation, info)
+            return
         async with open_models(roles, cassette, config.mode, command=command) as models:
             if config.examples is None:
                 system = SlotSystem(models, kind.slot_class, tracer, **options)
@@ -87,6 +104,8 @@ async def opened(
 
 
 def _refuse(config: RunConfig) -> None:
+    if config.impl is not None:
+        _refuse_with_impl(config)
     if config.shots is not None and config.system != "fewshot":
         raise UsageError(
             f"--shots is for --system fewshot; {config.system} shows no examples.",
@@ -94,6 +113,21 @@ def _refuse(config: RunConfig) -> None:
         )
     if config.prompt is not None and config.system == "fewshot":
         raise UsageError("--prompt is a template of the Slot, which --system fewshot does not use.")
+
+
+def _refuse_with_impl(config: RunConfig) -> None:
+    given = {
+        f"--system {config.system}": config.system != "slot",
+        f"--mode {config.mode}": config.mode is not Mode.REPLAY,
+        "--prompt": config.prompt is not None,
+        "--trace": config.trace,
+    }
+    for option, there in given.items():
+        if there:
+            raise UsageError(
+                f"--impl does not go with {option}.",
+                remedy="It answers what was recorded of the Slot; record with callbench record.",
+            )
 
 
 def _options(config: RunConfig) -> dict[str, Any]:

@@ -390,11 +390,13 @@ class TestUsage:
             assert word in text
         assert "--shots" in text
 
-    def test_record_takes_what_run_takes_but_the_mode(self, callbench: Invoke) -> None:
+    def test_record_takes_what_run_takes_but_the_mode_and_what_only_replays(
+        self, callbench: Invoke
+    ) -> None:
         def options(verb: str) -> set[str]:
             shown = callbench(verb, "--help").out.partition("Options:")[2].split()
             return {word for word in shown if word.startswith("--")}
 
-        assert options("run") - options("record") == {"--mode"}
+        assert options("run") - options("record") == {"--mode", "--impl"}
         assert options("record") - options("run") == {"--again"}
         assert callbench(*RECORD, "--mode", "live").code == 2
