@@ -2,7 +2,7 @@
 /**
  * Runs every example line of the contract through the operations of this port.
  *
- *   node check.mjs path/to/CONTRACT.md [--only history] [--quiet]
+ *   node check.mjs path/to/CONTRACT.md [--only history] [--log]
  *
  * Prints each line that fails with what came out, and counts by operation.
  */
@@ -13,6 +13,7 @@ import { ContractError } from './src/errors.mjs';
 import { LENIENT, readJson } from './src/json/read.mjs';
 import { copy, equal, isArray, isObject } from './src/json/values.mjs';
 import { toText } from './src/json/write.mjs';
+import { silence } from './src/log.mjs';
 import { operations } from './src/operations/index.mjs';
 
 /** `[rule, text]` of every line in a `jsonl` fence. */
@@ -70,7 +71,7 @@ const count = (op, what) => {
   counts.get(op)[what] += 1;
 };
 
-if (flags.includes('--quiet')) process.stderr.write = () => true;
+if (!flags.includes('--log')) silence();
 for (const [rule, text] of examples(readFileSync(path, 'utf8'))) {
   const line = readJson(text, LENIENT);
   const op = line.get('op');

@@ -52,6 +52,12 @@ export function assembleVars({ task, question, background }) {
   });
 }
 
+/** Without the fields that are null; fields are what the model's schema declares, nulls deeper down are data. */
+function givenFields(input, schema) {
+  const fields = schema.get('properties') ?? new Map();
+  return new Map([...input].filter(([name, value]) => value !== null || !fields.has(name)));
+}
+
 export const chunk = (type, content) => object({ type, content });
 
 /** The records of the last `size` places of the step order, oldest first. "The last 0" is none. */
@@ -105,7 +111,7 @@ export class CoreCall {
 
   async setInput(executor) {
     this.llm = executor.llm;
-    this.input = copy(await this._init(assembleVars(executor)));
+    this.input = givenFields(copy(await this._init(assembleVars(executor))), this.constructor.inputModel.schema);
   }
 
   /** The input of the call, a JSON object, from the variables. */

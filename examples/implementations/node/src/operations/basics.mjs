@@ -8,7 +8,9 @@ import { join, split } from '../pointer.mjs';
 import { valueError } from '../errors.mjs';
 import { build } from '../records.mjs';
 
-const RECORDS = { input: callbacks.CallbackInput, output: callbacks.CallbackOutput, result: callbacks.ToolResult };
+const RECORDS = {
+  input: callbacks.CallbackInput, output: callbacks.CallbackOutput, argument: callbacks.ToolArgument, result: callbacks.ToolResult,
+};
 const CONVERTERS = { input: callbacks.callbackInputFrom, output: callbacks.callbackOutputFrom };
 
 function historyOf(records) {
@@ -27,16 +29,23 @@ async function reply(input) {
   return object({ pieces, reply: whole });
 }
 
+function recordOf(kind, fields) {
+  if (!Object.hasOwn(RECORDS, kind)) throw valueError(`no record of the kind ${kind}`);
+  return new RECORDS[kind](fields);
+}
+
+/** The fields of a record where a kind is named, else a value as it is. */
+function converted(input) {
+  const value = input.has('kind') ? recordOf(input.get('kind'), input.get('value')) : input.get('value');
+  return CONVERTERS[input.get('to')](value)?.toJson() ?? null;
+}
+
 export const basics = {
   'pointer.split': (input) => split(input.get('pointer')),
   'pointer.join': (input) => join(input.get('tokens')),
   'history.extract': (input) => extract(input.get('path'), historyOf(input.get('history'))),
-  'callback.record': (input) => {
-    const kind = RECORDS[input.get('kind')];
-    if (!kind) throw valueError(`no record of the kind ${input.get('kind')}`);
-    return new kind(input.get('fields')).toJson();
-  },
-  'callback.convert': (input) => CONVERTERS[input.get('to')](input.get('value'))?.toJson() ?? null,
+  'callback.record': (input) => recordOf(input.get('kind'), input.get('fields')).toJson(),
+  'callback.convert': converted,
   'callback.arguments': (input) => new callbacks.CallbackInput({ arguments_in_json: input.get('text') }).arguments(),
   'callback.extra': (input) => new callbacks.CallbackOutput({ extra: input.get('extra') }).extraAs(input.get('key'), input.get('type')),
   'fewshot.messages': (input) =>

@@ -36,7 +36,7 @@ async function llmRun(input) {
   };
   const call = await llmCall(input, { reasoning, function: null });
   const chunks = [];
-  for await (const piece of call.exec(null, call.input)) chunks.push(piece);
+  for await (const piece of call.exec(null, input.get('input') ?? call.input)) chunks.push(piece);
   return object({ chunks, options: object(options) });
 }
 
@@ -49,7 +49,7 @@ async function slotOf(input) {
   if (input.has('function')) answers.push(input.get('function'));
   if (input.has('function_fails')) answers.push(down(input.get('function_fails')));
   if (input.has('function_invalid')) answers.push(new GenerationError('the function model gave no valid object', input.get('function_invalid')));
-  const llm = { reasoning: new ScriptedReasoning(replies), function: new ScriptedFunction(answers) };
+  const llm = { reasoning: new ScriptedReasoning(replies), function: input.get('no_function') === true ? null : new ScriptedFunction(answers) };
   const executor = executorOf(input.get('vars'), call, { llm });
   return { slot: await Slot.instance(executor, null, attributesOf(call)), llm, replies, answers };
 }
@@ -58,7 +58,7 @@ async function slotRun(input) {
   const { slot, llm, replies, answers } = await slotOf(input);
   const chunks = [];
   for await (const piece of slot.exec(null, slot.input)) chunks.push(piece);
-  if (llm.reasoning.asked.length !== replies.length || llm.function.asked.length !== answers.length) throw new Error('a model that has an answer was not asked');
+  if (llm.reasoning.asked.length !== replies.length || (llm.function?.asked.length ?? 0) !== answers.length) throw new Error('a model that has an answer was not asked');
   return { slot, content: chunks[0].get('content') };
 }
 
@@ -88,7 +88,7 @@ async function slotStage1(input) {
 function info(input) {
   const language = input.get('language') ?? 'zh';
   if (!['zh', 'en'].includes(language)) throw valueError(`no language ${language}`);
-  const kinds = { LLM, Slot };
+  const kinds = { LLM, Slot, none: class Bare extends CoreCall {} };
   if (!Object.hasOwn(kinds, input.get('type'))) throw new ContractError('unsupported', `no call ${input.get('type')}`);
   return kinds[input.get('type')].info(language);
 }
@@ -99,6 +99,7 @@ async function slotTrace(input) {
   return object({
     asked: trace.asked, answers: trace.answers, unparsed: trace.unparsed, filled_by: trace.filledBy,
     rejected: pointers(trace.rejected), undeclared: pointers(trace.undeclared),
+    ...(input.get('call')?.has('repair') ? { repairs: trace.repairs } : {}),
   });
 }
 
@@ -113,7 +114,7 @@ async function slotStage2(input) {
 /** A call that does what an example says. */
 function scriptedCall(input) {
   const raises = input.get('raises');
-  return class Scripted extends CoreCall {
+  class Prepared extends CoreCall {
     static inputModel = { schema: input.get('schema') ?? object({ type: 'object' }) };
 
     static outputModel = { schema: new Map() };
@@ -121,7 +122,9 @@ function scriptedCall(input) {
     async _init() { // eslint-disable-line class-methods-use-this
       return input.get('input') ?? new Map();
     }
-
+  }
+  if (input.get('chunks') === null) return Prepared;
+  return class Scripted extends Prepared {
     async* _exec() { // eslint-disable-line class-methods-use-this
       yield* (input.get('chunks') ?? []).map((piece) => build('CallOutputChunk', piece));
       if (isObject(raises)) throw new CallError(raises.get('message'), raises.get('data') ?? new Map());
@@ -151,7 +154,13 @@ async function executorRun(input) {
     reasoning: new ScriptedReasoning(input.get('replies') ?? []),
     function: new ScriptedFunction((input.get('answers') ?? []).map((answer) => answer ?? down('down'))),
   };
-  const executor = executorOf(undefined, undefined, { llm, handlers: recordingHandlers(hooks), sink: (piece) => { sink.push(piece); } });
+  const receive = (piece) => {
+    sink.push(piece);
+    if (input.get('sink') === 'raises') throw new Error('the sink fails');
+  };
+  const executor = executorOf(undefined, undefined, {
+    llm, handlers: recordingHandlers(hooks), sink: input.get('sink') === 'none' ? null : receive,
+  });
   const node = input.has('override') ? build('NodeInfo', object({ override: input.get('override') })) : null;
   const call = await scriptedCall(input).instance(executor, node, {
     enable_filling: input.get('enable_filling') ?? false, to_user: input.get('to_user') ?? false,

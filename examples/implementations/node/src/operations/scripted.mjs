@@ -2,10 +2,10 @@
 
 import { CallError } from '../errors.mjs';
 import { Executor } from '../executor.mjs';
-import { object } from '../json/values.mjs';
+import { isArray, object } from '../json/values.mjs';
 import { build } from '../records.mjs';
 
-/** A reasoning model that yields texts; being asked for more replies than there are is an error. */
+/** A reasoning model that yields texts, or the pieces of one; being asked for more replies than there are is an error. */
 export class ScriptedReasoning {
   asked = [];
 
@@ -18,7 +18,7 @@ export class ScriptedReasoning {
     this.asked.push({ messages, options });
     if (reply === undefined) throw new Error('the reasoning model was not to be asked');
     if (reply instanceof Error) throw reply;
-    yield { content: reply, reasoning: '' };
+    for (const content of isArray(reply) ? reply : [reply]) yield { content, reasoning: '' };
   }
 }
 

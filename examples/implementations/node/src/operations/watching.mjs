@@ -49,7 +49,8 @@ async function fire(input) {
   const handlers = new CallbackHandlers();
   for (const hook of input.get('hooks')) {
     const fields = Object.fromEntries(hook);
-    handlers[REGISTER[fields.event]](hookOf(handlers, told, fields));
+    const act = hookOf(handlers, told, fields);
+    for (let times = Number(fields.times ?? 1); times > 0; times -= 1) handlers[REGISTER[fields.event]](act);
   }
   try {
     for (const fired of input.get('fired')) await FIRE[fired.get('event')](handlers, fired.get('value'));

@@ -186,7 +186,7 @@ class Mender {
 export function mend(text) {
   const mender = new Mender(text);
   try {
-    return { object: mender.document(), repairs: mender.repairs, duplicates: mender.duplicates };
+    return { object: mender.document(), repairs: mender.repairs, duplicates: [...new Set(mender.duplicates)] };
   } catch (error) {
     if (error instanceof Unmendable) return null;
     throw error;

@@ -96,7 +96,7 @@ class Scan {
       this.thought = true;
       this.at += CLOSE.length;
     } else if (this.text.startsWith(OPEN, this.at)) {
-      const end = this.text.indexOf(CLOSE, this.at);
+      const end = this.nextOf(CLOSE, this.at);
       this.thought = true;
       this.at = end < 0 ? this.text.length : end + CLOSE.length;
     } else this.at += 1;
@@ -124,7 +124,7 @@ class Scan {
     return end >= 0 && end < (this.nextOf('\n', open) + 1 || Infinity) && matchAt(COLON, this.text, end + 1) ? { quotes: false } : null;
   }
 
-  /** The next such character, found once for all that look for it from before. */
+  /** The next such piece of text, found once for all that look for it from before. */
   nextOf(char, from) {
     const known = this.next.get(char);
     if (known === undefined || (known >= 0 && known < from)) this.next.set(char, this.text.indexOf(char, from));
@@ -142,8 +142,14 @@ class Scan {
     this.looseUntil = tag ?? this.text.length;
     this.malformed = () => 'the JSON object is malformed and never closes';
     // Text to the scan, but a repair may add the bracket.
-    this.candidates.push({ start, end: this.looseUntil });
+    this.openCandidate(start, tag);
     return false;
+  }
+
+  /** An object that is not closed may be mended up to the end of what is no thought. */
+  openCandidate(start, tag) {
+    const isEnd = tag !== undefined && this.text.startsWith(OPEN, tag) && this.nextOf(CLOSE, tag) < 0;
+    this.candidates.push({ start, end: isEnd ? tag : this.text.length });
   }
 
   bracket() {
@@ -173,10 +179,11 @@ class Scan {
     if (end !== undefined) this.close(start, end);
     else if (tag !== undefined) {
       this.malformed = () => CUT_OFF;
+      this.openCandidate(start, tag);
       this.at = tag;
     } else if (!this.leave(start, this.text.length)) {
       this.malformed = () => CUT_OFF;
-      this.candidates.push({ start, end: this.text.length });
+      this.openCandidate(start);
     }
   }
 

@@ -4,7 +4,7 @@
  * One `Completion` belongs to one response; nothing is shared between two.
  */
 
-import { isArray, isObject } from '../json/values.mjs';
+import { equal, isArray, isObject } from '../json/values.mjs';
 import { toText } from '../json/write.mjs';
 import { scanArguments } from './fragments.mjs';
 
@@ -47,7 +47,7 @@ export function texts(message) {
 
 const firstChoice = (chunk) => {
   const choices = isArray(chunk.get('choices')) ? chunk.get('choices') : [];
-  return choices.find((choice) => isObject(choice) && (choice.get('index') === undefined || choice.get('index') === null || choice.get('index') == 0)); // eslint-disable-line eqeqeq
+  return choices.find((choice) => isObject(choice) && [0n, null].some((first) => equal(choice.get('index') ?? null, first)));
 };
 
 function errorObject(error) {
