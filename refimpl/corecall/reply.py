@@ -180,21 +180,23 @@ def _scan(text: str) -> _Found:
             found.malformed.append((start, "the JSON is cut off: its brackets never close"))
             position = _back_to_thought_end(text, start, end)
             continue
-        _read(text[start:end], start, found)
-        position = end
+        whole = _read(text[start:end], start, found)
+        position = end if whole else _back_to_thought_end(text, start, end)
     return found
 
 
-def _read(text: str, start: int, found: _Found) -> None:
+def _read(text: str, start: int, found: _Found) -> bool:
+    """Note what the value at ``start`` is; say whether it is JSON."""
     try:
         value = loads(text)
     except ValueError as error:
         found.malformed.append((start, f"the JSON is malformed: {error}"))
-        return
+        return False
     if isinstance(value, dict):
         found.answer = (text, value)
     else:
         found.other = "a JSON array"
+    return True
 
 
 def _balance(text: str, start: int, structure: re.Pattern[str] = _STRUCTURE) -> tuple[int, bool]:
@@ -232,7 +234,7 @@ def _array(text: str, start: int) -> tuple[int, bool]:
 
 
 def _back_to_thought_end(text: str, start: int, end: int) -> int:
-    """Where to go on after a value that never closed: a stray quote may hide a thought's end."""
+    """Where to go on after a value that is none: a stray quote may hide a thought's end."""
     close = text.rfind(_CLOSING, start, end)
     return end if close < 0 else close
 

@@ -217,6 +217,10 @@ class TestThoughts:
     def test_a_stray_bracket_in_one_does_not_hide_its_end(self, stray: str) -> None:
         assert found(f'It is {stray}</think> {{"a": 1}}') == {"a": 1}
 
+    @pytest.mark.rule("reply.thought.8")
+    def test_nor_does_one_that_an_answer_happens_to_close(self) -> None:
+        assert found('It is {"a": [1 hm " </think>{"a": [{"b": 1}]}') == {"a": [{"b": 1}]}
+
     @pytest.mark.trap("A25")
     @pytest.mark.rule("reply.thought.6")
     @pytest.mark.parametrize(
