@@ -56,7 +56,7 @@ class TestConfig:
     def build(self, **given: Any) -> LLM:
         return LLM(name="n", description="d", **given)
 
-    @pytest.mark.rule("llm.config.1")
+    @pytest.mark.rule("llm.config.1", "core.info.2")
     def test_names_of_the_seed(self) -> None:
         assert LLM.info() == LLM.info(CHINESE)
         assert LLM.info(CHINESE).model_dump() == {
