@@ -27,6 +27,7 @@ from callbench.run.config import RunConfig
 from callbench.run.execute import execute
 from callbench.run.recorded import turns_of
 
+BROKEN = Path(__file__).parents[1] / "peer" / "broken"
 STDIO = shlex.join([sys.executable, "-m", "callbench.conformance.reference"])
 DOZENS = 36
 
@@ -154,6 +155,30 @@ async def test_misbehavior_is_a_provider_error_of_that_case_and_the_run_goes_on(
     found = await records("peer", impl=made(second_fails), limit=3)
     assert [record["status"] == "provider_error" for record in found] == [False, True, False]
     assert found[1]["error"] == "crash: SystemExit: 3"
+
+
+async def test_a_child_that_crashes_or_hangs_is_started_anew(here: Path) -> None:
+    questions = [case.question for case in load_dataset("everyday").cases][:4]
+    script = (
+        "import os, sys, time\n"
+        f"sys.path.insert(0, {str(BROKEN)!r})\n"
+        "import plumbing\n"
+        "plumbing.OPERATIONS = ['slot.exec']\n"
+        "def answer(run):\n"
+        "    question = run['input']['vars']['question']\n"
+        f"    if question == {questions[1]!r}: os._exit(9)\n"
+        f"    if question == {questions[2]!r}: time.sleep(60)\n"
+        "    value = {'slot_data': {}, 'remaining_schema': {}}\n"
+        "    plumbing.send({'cmd': 'result', 'seq': run['seq'], 'value': value})\n"
+        "plumbing.converse('fragile', answer)\n"
+    )
+    (here / "peer.py").write_text(script, encoding="utf-8")
+    impl = shlex.join([sys.executable, "-S", str(here / "peer.py")])
+    found = await records("peer", impl=impl, limit=4, deadline=2.0, concurrency=2)
+    errors = [record["error"] for record in found]
+    assert errors[0] == errors[3] == ""
+    assert errors[1] == "crash: the process ended: exit code 9"
+    assert errors[2] == "deadline: no answer within 2 s"
 
 
 async def test_who_asks_too_often_is_told_so(made: Made) -> None:
