@@ -158,17 +158,19 @@ def executor_run(inputs: dict[str, Any]) -> Any:
     models = _Models([[text] for text in inputs.get("replies", [])], inputs.get("answers", []))
     sink: list[CallOutputChunk] = []
     hooks: list[list[Any]] = []
+    extras: list[dict[str, Any]] = []
     executor = _executor(models)
     if inputs.get("sink") != "none":
         executor.sink = _sink(sink, inputs.get("sink", ""))
-    _listen(executor, hooks)
+    _listen(executor, hooks, extras)
 
     async def run() -> bool:
         node = NodeInfo(override=inputs.get("override"))
         options = {key: inputs[key] for key in ("enable_filling", "to_user") if key in inputs}
         call = await Scripted.instance(executor, node, **options)
-        task = asyncio.ensure_future(executor.run(call))
-        await asyncio.wait([task])
+        for _ in range(inputs.get("runs", 1)):
+            task = asyncio.ensure_future(executor.run(call))
+            await asyncio.wait([task])
         return task.cancelled() or task.exception() is not None
 
     result = {
@@ -179,6 +181,7 @@ def executor_run(inputs: dict[str, Any]) -> Any:
         "remaining_schema": executor.remaining_schema,
         "sink": [chunk.model_dump(mode="json") for chunk in sink],
         "hooks": hooks,
+        "extras": extras,
         "requests": [len(models.asked), models.function.asked],
     }
     return {name: result[name] for name in inputs["show"]}
@@ -193,18 +196,22 @@ def _sink(delivered: list[CallOutputChunk], does: str) -> Callable[[CallOutputCh
     return sink
 
 
-def _listen(executor: StepExecutor, hooks: list[list[Any]]) -> None:
+def _listen(executor: StepExecutor, hooks: list[list[Any]], extras: list[dict[str, Any]]) -> None:
     @executor.callbacks.on_start
     def start(given: CallbackInput) -> None:
         hooks.append(["start", given.arguments_in_json])
+        extras.append(given.extra)
 
     @executor.callbacks.on_end
     def end(given: CallbackOutput) -> None:
         hooks.append(["end", given.response])
+        extras.append(given.extra)
 
     @executor.callbacks.on_end_with_stream
     async def stream(pieces: AsyncIterator[CallbackOutput]) -> None:
-        hooks.append(["stream", [piece.response async for piece in pieces]])
+        read = [piece async for piece in pieces]
+        hooks.append(["stream", [piece.response for piece in read]])
+        extras.extend(piece.extra for piece in read)
 
     @executor.callbacks.on_error
     def error(raised: Exception) -> None:
