@@ -29,7 +29,7 @@ export function readReply(text, { repair = false } = {}) {
 export function readArguments(text, { repair = false } = {}) {
   const { object, problem, duplicates } = argumentsObject(text);
   if (object !== null) return found(object, { duplicates });
-  const mended = repair ? mend(text.replace(/^[ \t\n\r\ufeff]+/, '')) : null;
+  const mended = repair ? mend(text.replace(/^[ \t\n\r\ufeff]+/, ''), { alone: true }) : null;
   return mended ? found(mended.object, mended) : none(problem);
 }
 

@@ -8,7 +8,8 @@ import { isObject } from '../json/values.mjs';
 import { WORD } from './scan.mjs';
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const END = /[ \t\n\r\ufeff]*(?:```)?[ \t\n\r\ufeff]*$/y;
+/** The blanks after the fence stand with it: two runs of them beside each other would be tried in every division. */
+const END = /[ \t\n\r\ufeff]*(?:```[ \t\n\r\ufeff]*)?$/y;
 const QUOTES = { '"': ['"', null], "'": ["'", 'single quotes'], '‘': ['’', 'curly quotes'], '“': ['”', 'curly quotes'] };
 const ESCAPES = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const LITERALS = { true: true, false: false, null: null };
@@ -49,9 +50,9 @@ class Mender {
     return this.match(END) !== undefined;
   }
 
-  document() {
+  document(alone) {
     const value = this.value();
-    if (!this.atEnd() || !isObject(value)) fail();
+    if ((alone && !this.atEnd()) || !isObject(value)) fail();
     return value;
   }
 
@@ -182,11 +183,11 @@ class Mender {
   }
 }
 
-/** `{object, repairs, duplicates}` of a malformed object's text, or null when it cannot be mended. */
-export function mend(text) {
+/** `{object, repairs, duplicates}` of the malformed object a text begins with, or null when it cannot be mended. */
+export function mend(text, { alone = false } = {}) {
   const mender = new Mender(text);
   try {
-    return { object: mender.document(), repairs: mender.repairs, duplicates: [...new Set(mender.duplicates)] };
+    return { object: mender.document(alone), repairs: mender.repairs, duplicates: [...new Set(mender.duplicates)] };
   } catch (error) {
     if (error instanceof Unmendable) return null;
     throw error;

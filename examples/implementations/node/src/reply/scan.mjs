@@ -62,6 +62,7 @@ class Scan {
   constructor(text) {
     this.text = text;
     this.at = 0;
+    this.end = text.length; // a thought that never closes is not part of what can be mended
     this.looseUntil = 0; // braces of malformed objects before this place are text
     this.next = new Map();
     this.thought = false;
@@ -98,6 +99,7 @@ class Scan {
     } else if (this.text.startsWith(OPEN, this.at)) {
       const end = this.nextOf(CLOSE, this.at);
       this.thought = true;
+      if (end < 0) this.end = this.at;
       this.at = end < 0 ? this.text.length : end + CLOSE.length;
     } else this.at += 1;
   }
@@ -142,14 +144,8 @@ class Scan {
     this.looseUntil = tag ?? this.text.length;
     this.malformed = () => 'the JSON object is malformed and never closes';
     // Text to the scan, but a repair may add the bracket.
-    this.openCandidate(start, tag);
+    this.candidates.push(start);
     return false;
-  }
-
-  /** An object that is not closed may be mended up to the end of what is no thought. */
-  openCandidate(start, tag) {
-    const isEnd = tag !== undefined && this.text.startsWith(OPEN, tag) && this.nextOf(CLOSE, tag) < 0;
-    this.candidates.push({ start, end: isEnd ? tag : this.text.length });
   }
 
   bracket() {
@@ -179,11 +175,11 @@ class Scan {
     if (end !== undefined) this.close(start, end);
     else if (tag !== undefined) {
       this.malformed = () => CUT_OFF;
-      this.openCandidate(start, tag);
+      this.candidates.push(start);
       this.at = tag;
     } else if (!this.leave(start, this.text.length)) {
       this.malformed = () => CUT_OFF;
-      this.openCandidate(start);
+      this.candidates.push(start);
     }
   }
 
@@ -210,15 +206,15 @@ class Scan {
       if (!(error instanceof JsonError)) throw error;
       // Only the last one is told, and counting its lines takes as long as the text is.
       this.malformed = () => `the JSON is malformed: ${error.message}`;
-      this.candidates.push({ start, end });
+      this.candidates.push(start);
     }
   }
 
   /** The malformed objects, each up to where the next malformed value begins; arrays are not mended. */
   mendable() {
-    const sorted = this.candidates.sort((a, b) => a.start - b.start);
+    const sorted = this.candidates.sort((a, b) => a - b);
     return sorted
-      .map(({ start, end }, index) => ({ start, end: Math.min(end, sorted[index + 1]?.start ?? end) }))
+      .map((start, index) => ({ start, end: sorted[index + 1] ?? this.end }))
       .filter(({ start }) => this.text[start] === '{');
   }
 

@@ -7,6 +7,18 @@ import { TemplateError } from './lex.mjs';
 import { parseTemplate } from './parse.mjs';
 import { arithmetic, attribute, contains, isTrue, item, iterate, joined, Namespace, order, print, slice, Undefined, used } from './values.mjs';
 
+/** A value that is made when it is first looked at. */
+class Lazy {
+  constructor(make) {
+    this.make = make;
+  }
+
+  get value() {
+    this.made ??= this.make();
+    return this.made;
+  }
+}
+
 /** Names seen from inside out; a loop or a macro has a scope of its own. */
 class Scope {
   constructor(parent = null, names = new Map()) {
@@ -15,7 +27,11 @@ class Scope {
   }
 
   get(name) {
-    for (let scope = this; scope; scope = scope.parent) if (scope.names.has(name)) return scope.names.get(name);
+    for (let scope = this; scope; scope = scope.parent) {
+      const value = scope.names.get(name);
+      if (value instanceof Lazy) return value.value;
+      if (value !== undefined || scope.names.has(name)) return value;
+    }
     return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : new Undefined(name);
   }
 
@@ -130,8 +146,12 @@ function runLoop(node, scope, values, depth) {
   const recurse = ([deeper]) => nested(() => runLoop(node, scope, deeper, depth + 1));
   return items.map((each, index) => {
     step();
-    const variable = loopVariable(items, index, depth);
-    const inner = new Scope(scope, new Map([['loop', node.recursive ? callable(recurse, variable) : variable]]));
+    const inner = new Scope(scope);
+    // Few bodies look at it, and a long loop would spend most of its time on it.
+    inner.names.set('loop', new Lazy(() => {
+      const variable = loopVariable(items, index, depth);
+      return node.recursive ? callable(recurse, variable) : variable;
+    }));
     inner.assign(node.target, each);
     return run(node.body, inner);
   }).join('');
