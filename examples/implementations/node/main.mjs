@@ -30,19 +30,20 @@ function hello(message) {
   });
 }
 
+/** The answer as text: a value that cannot be written is an error of this case and no end of the peer. */
 async function run(message) {
   const seq = message.get('seq');
   const operation = Object.hasOwn(operations, message.get('op')) ? operations[message.get('op')] : null;
-  if (operation === null) return object({ cmd: 'unsupported', seq });
+  if (operation === null) return toCompact(object({ cmd: 'unsupported', seq }));
   try {
     const input = decodeMembers(message.get('input') ?? new Map());
     const value = await operation(input, { llmBaseUrl: message.get('llm_base_url') });
-    return object({ cmd: 'result', seq, value: encode(value ?? null) });
+    return toCompact(object({ cmd: 'result', seq, value: encode(value ?? null) }));
   } catch (error) {
     const kind = error instanceof ContractError ? error.kind : 'internal';
-    if (kind === 'unsupported') return object({ cmd: 'unsupported', seq });
+    if (kind === 'unsupported') return toCompact(object({ cmd: 'unsupported', seq }));
     if (kind === 'internal') process.stderr.write(`${error?.stack ?? error}\n`);
-    return object({ cmd: 'error', seq, kind, message: String(error?.message ?? error).toWellFormed() });
+    return toCompact(object({ cmd: 'error', seq, kind, message: String(error?.message ?? error).toWellFormed() }));
   }
 }
 
@@ -66,7 +67,7 @@ async function answer(line) {
   const message = readJson(line, LENIENT);
   switch (message.get('cmd')) {
     case 'hello': return toCompact(hello(message));
-    case 'run': return toCompact(await run(message));
+    case 'run': return run(message);
     default: return null;
   }
 }

@@ -54,7 +54,13 @@ const OUTER_BLANK = /[ \t\n\r\ufeff]*/y;
 const ESCAPES = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const WORDS = [['true', true], ['false', false], ['null', null]];
 const WORD = /[a-z]+/y;
-const TRAILING = /[ \t\n\r\ufeff]*$/;
+
+/** Where the blanks at the end of a text begin; a pattern bound to the end would look at each run of blanks again and again. */
+export function blankEnd(text) {
+  let end = text.length;
+  while (end > 0 && ' \t\n\r\ufeff'.includes(text[end - 1])) end -= 1;
+  return end;
+}
 
 /** The depth and the ranges that texts of models are held to. */
 export const STRICT = { maxDepth: 100, bounded: true };
@@ -72,12 +78,11 @@ class Reader {
 
   /** A text that ends too early is wrong at its end, blanks at the end aside. */
   fail(reason, index = this.at) {
-    if (/^[ \t\n\r\ufeff]*$/.test(this.text.slice(index))) throw new JsonError(reason, this.text, this.text.search(TRAILING));
-    throw new JsonError(reason, this.text, index);
+    throw new JsonError(reason, this.text, Math.min(index, blankEnd(this.text)));
   }
 
   failAtEnd(reason) {
-    throw new JsonError(reason, this.text, this.text.search(TRAILING));
+    throw new JsonError(reason, this.text, blankEnd(this.text));
   }
 
   skip(blanks) {

@@ -134,13 +134,22 @@ function scriptedCall(input) {
   };
 }
 
-function recordingHandlers(hooks) {
+function recordingHandlers(hooks, extras) {
   const handlers = new CallbackHandlers();
-  handlers.onStart((start) => { hooks.push(['start', start.arguments_in_json]); });
-  handlers.onEnd((end) => { hooks.push(['end', end.response]); });
+  handlers.onStart((start) => {
+    hooks.push(['start', start.arguments_in_json]);
+    extras.push(start.extra);
+  });
+  handlers.onEnd((end) => {
+    hooks.push(['end', end.response]);
+    extras.push(end.extra);
+  });
   handlers.onEndWithStream(async (stream) => {
     const responses = [];
-    for await (const piece of stream) responses.push(piece.response);
+    for await (const piece of stream) {
+      responses.push(piece.response);
+      extras.push(piece.extra);
+    }
     hooks.push(['stream', responses]);
   });
   handlers.onError((error) => { hooks.push(['error', error.message]); });
@@ -149,6 +158,7 @@ function recordingHandlers(hooks) {
 
 async function executorRun(input) {
   const hooks = [];
+  const extras = [];
   const sink = [];
   const llm = {
     reasoning: new ScriptedReasoning(input.get('replies') ?? []),
@@ -158,8 +168,8 @@ async function executorRun(input) {
     sink.push(piece);
     if (input.get('sink') === 'raises') throw new Error('the sink fails');
   };
-  const executor = executorOf(undefined, undefined, {
-    llm, handlers: recordingHandlers(hooks), sink: input.get('sink') === 'none' ? null : receive,
+  const executor = executorOf(undefined, object({ name: 'book', description: 'Book a hotel' }), {
+    llm, handlers: recordingHandlers(hooks, extras), sink: input.get('sink') === 'none' ? null : receive,
   });
   const node = input.has('override') ? build('NodeInfo', object({ override: input.get('override') })) : null;
   const call = await scriptedCall(input).instance(executor, node, {
@@ -167,13 +177,13 @@ async function executorRun(input) {
   });
   let raised = false;
   try {
-    await executor.run(call);
+    for (let runs = Number(input.get('runs') ?? 1); runs > 0; runs -= 1) await executor.run(call);
   } catch (error) {
     raised = true;
   }
   const all = {
     status: executor.status, chunks: executor.chunks, input: executor.input, remaining_schema: executor.remainingSchema,
-    sink, raised, hooks, requests: [BigInt(llm.reasoning.asked.length), BigInt(llm.function.asked.length)],
+    sink, raised, hooks, extras, requests: [BigInt(llm.reasoning.asked.length), BigInt(llm.function.asked.length)],
   };
   return object(Object.fromEntries(input.get('show').map((name) => [name, all[name]])));
 }

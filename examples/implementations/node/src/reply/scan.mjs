@@ -5,7 +5,7 @@
  * and an array that turns out to be prose is left where it stopped being JSON.
  */
 
-import { JsonError, readJsonWithDuplicates } from '../json/read.mjs';
+import { blankEnd, JsonError, readJsonWithDuplicates } from '../json/read.mjs';
 import { isArray, isObject } from '../json/values.mjs';
 import { kindWords } from './arguments.mjs';
 
@@ -231,7 +231,7 @@ class Scan {
  * why; and the malformed objects a repair may try, each as its place in the reply.
  */
 export function scanReply(text) {
-  const trimmed = text.replace(/^[ \t\n\r\ufeff]+/, '').replace(/[ \t\n\r\ufeff]+$/, '');
+  const trimmed = text.slice(0, blankEnd(text)).replace(/^[ \t\n\r\ufeff]+/, '');
   if (trimmed === '') {
     return { answer: null, problem: text === '' ? 'the reply is empty' : 'the reply is only whitespace', candidates: [] };
   }
