@@ -3,6 +3,8 @@ table of faults), and the options that select by them: ``--rule history.path``, 
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -13,7 +15,9 @@ settings.load_profile("callbench")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marks known."""
+    """Make the marks known; let children be interrupted, also where a shell had it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "rule(*ids): holds these rules of refimpl/CONTRACT.md")
     config.addinivalue_line("markers", "trap(*rows): holds these rows of the table of faults there")
 
