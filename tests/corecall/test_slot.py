@@ -387,6 +387,11 @@ class TestResult:
         assert found.data == {"city": "Oslo"}
         assert found.remaining == NIGHTS
 
+    @pytest.mark.rule("slot.result.4")
+    async def test_what_stage_2_filled_is_no_longer_missing(self) -> None:
+        found = await fill(first='{"city": "Oslo"}', second={"nights": 2})
+        assert found.output == {"slot_data": {"city": "Oslo", "nights": 2}, "remaining_schema": {}}
+
     @pytest.mark.rule("slot.result.8", "slot.trace.1")
     @pytest.mark.trap("A28")
     async def test_a_second_run_starts_from_what_was_given(self) -> None:
