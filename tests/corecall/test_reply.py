@@ -219,7 +219,8 @@ class TestThoughts:
 
     @pytest.mark.rule("reply.thought.8")
     def test_nor_does_one_that_an_answer_happens_to_close(self) -> None:
-        assert found('It is {"a": [1 hm " </think>{"a": [{"b": 1}]}') == {"a": [{"b": 1}]}
+        answer = {"b": [{'c "d"': 1}]}
+        assert found(f'It is {{"a": [1 hm " </think>{json.dumps(answer)}') == answer
 
     @pytest.mark.trap("A25")
     @pytest.mark.rule("reply.thought.6")
