@@ -183,7 +183,7 @@ class Scan {
     }
   }
 
-  /** A value that never closes hides no end of a thought. */
+  /** A value that never closes, or is no JSON, hides no end of a thought. */
   leave(start, end) {
     // In the piece only: a search from its end would go back over the whole text for each bracket.
     const closing = this.text.slice(start, end).lastIndexOf(CLOSE);
@@ -204,6 +204,7 @@ class Scan {
       else this.answer = { object: value, text, duplicates };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
+      if (this.leave(start, end)) return;
       // Only the last one is told, and counting its lines takes as long as the text is.
       this.malformed = () => `the JSON is malformed: ${error.message}`;
       this.candidates.push(start);
