@@ -1,4 +1,4 @@
-"""The canonical request and its key (DESIGN §4, "Cassette").
+"""The canonical request and its key.
 
 What decides which recording answers: method, path after the base, and the meaning of the body. What does
 not: host, headers, whitespace, the order of the body's top-level members, the value of an API key.

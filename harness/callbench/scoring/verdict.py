@@ -1,7 +1,7 @@
 """The verdict on every slot of a case, and on the case.
 
 Each slot gets exactly one verdict, whatever happened to the others (TRAPS D6). What the verdicts
-count for is DESIGN §4 "Scores": true positive = correct; false positive = wrong value, wrong type,
+count for is this: true positive = correct; false positive = wrong value, wrong type,
 hallucinated or undeclared; false negative = wrong or missing; the rest counts in neither.
 
 Policy where a rule must be chosen:

@@ -1,4 +1,4 @@
-"""The canonical request and its key (DESIGN §4): what decides which recording answers, and what does not."""
+"""The canonical request and its key: what decides which recording answers, and what does not."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class TestReplace:
 
 class TestSize:
     def test_two_hundred_synthetic_cases_stay_under_five_megabytes(self, path: Path) -> None:
-        """DESIGN §4, on synthetic traffic: 3 requests a case, 3 KB prompts, 40 events of about 300 bytes."""
+        """On synthetic traffic: 3 requests a case, 3 KB prompts, 40 events of about 300 bytes."""
         instructions = "\n\n".join(
             f"Rule {n}. " + "Fill what the user said, invent nothing. " * 6 for n in range(9)
         )
