@@ -300,8 +300,10 @@ def _parts(parts: list[Any]) -> tuple[str, str]:
         elif isinstance(part, dict):
             if isinstance(thinking := part.get("thinking"), list):
                 thought += [_text(item.get("text")) for item in _dicts(thinking)]
+            elif thinking and isinstance(thinking, str):
+                thought.append(thinking)
             elif part.get("type") in ("thinking", "reasoning"):
-                thought.append(_text(thinking) or _text(part.get("text")))
+                thought.append(_text(part.get("text")))
             elif part.get("type") in ("text", "output_text", None):
                 content.append(_text(part.get("text")))
     return "".join(content), "".join(thought)

@@ -331,6 +331,7 @@ class TestWhole:
             {"type": "thinking", "thinking": [{"type": "text", "text": "a"}, 7]},
             {"type": "thinking", "thinking": "b"},
             {"type": "reasoning", "text": "c"},
+            {"thinking": "d"},
             "x",
             {"text": "y"},
             {"type": "output_text", "text": "z"},
@@ -339,7 +340,7 @@ class TestWhole:
             None,
         ]
         completion = added(content_chunk(content=parts, reasoning="0"))
-        assert (completion.content, completion.reasoning) == ("xyz", "0abc")
+        assert (completion.content, completion.reasoning) == ("xyz", "0abcd")
 
     @pytest.mark.rule("stream.whole.1")
     def test_everything_in_one_body(self) -> None:
