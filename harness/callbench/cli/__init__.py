@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 import callbench
-from callbench.cli import conform, dataset, fuzz, models, report, run
+from callbench.cli import cassette, conform, dataset, fuzz, models, report, run
 from callbench.errors import CallbenchError, ExitCode
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ run.register(app)
 report.register(app)
 conform.register(app)
 fuzz.register(app)
+app.add_typer(cassette.app, name="cassette")
 app.add_typer(dataset.app, name="dataset")
 app.add_typer(models.app, name="models")
 
