@@ -76,6 +76,7 @@ def run_object(document: dict[str, Any], directory: Path, seconds: float) -> dic
         "system": info["system"],
         **{key: info[key] for key in ("implementation",) if key in info},
         **_scores(model),
+        **{key: model[key] for key in ("repeats",) if key in model},
         "seconds": round(seconds, 3),
         "baselines": {row["name"].partition(" ")[0]: _scores(row) for row in baselines},
     }
@@ -93,7 +94,7 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
     """Print the tables of a run and where its files are."""
     from rich.console import Console
 
-    from callbench.report.terminal import print_scores, print_slices
+    from callbench.report.terminal import print_repeats, print_scores, print_slices
 
     console = Console()
     info, rows = document["run"], document["rows"]
@@ -103,9 +104,14 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
     if isinstance(info.get("implementation"), str):
         title += f" · {info['implementation']}"
     print_scores(console, title, rows)
-    asked = info.get("cases")
-    if isinstance(asked, int) and rows[0]["cases"] < asked:
-        console.print(f"The run ended early: {rows[0]['cases']} of its {asked} cases are there.")
+    asked, repeats = info.get("cases"), info.get("repeats", 1)
+    if isinstance(asked, int) and isinstance(repeats, int) and rows[0]["cases"] < asked * repeats:
+        what = "cases" if repeats == 1 else "answers"
+        console.print(
+            f"The run ended early: {rows[0]['cases']} of its {asked * repeats} {what} are there."
+        )
+    if "repeats" in rows[0]:
+        print_repeats(console, rows[0])
     for key in ("lang", "type", "stage"):
         if rows[0]["by"][key]:
             print_slices(console, rows[0], key)

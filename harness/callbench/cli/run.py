@@ -43,6 +43,12 @@ Lang = Annotated[str | None, typer.Option("--lang", help="Only cases in this lan
 Tag = Annotated[
     list[str] | None, typer.Option("--tag", help="Only cases with this tag (may be repeated).")
 ]
+SkipTag = Annotated[
+    list[str] | None, typer.Option("--skip-tag", help="No cases with this tag (may be repeated).")
+]
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, help="Answers per case, each with its own recording.")
+]
 Limit = Annotated[int | None, typer.Option("--limit", help="Only the first N cases.")]
 Impl = Annotated[
     str | None,
@@ -88,7 +94,9 @@ def run(
     config: Config = None,
     lang: Lang = None,
     tag: Tag = None,
+    skip_tag: SkipTag = None,
     limit: Limit = None,
+    repeats: Repeats = 1,
     repair: Repair = False,
     ask_optional: AskOptional = False,
     concurrency: Concurrency = None,
@@ -117,6 +125,8 @@ def run(
         config=config,
         lang=lang,
         tags=tuple(tag or ()),
+        skip_tags=tuple(skip_tag or ()),
+        repeats=repeats,
         limit=limit,
         repair=repair,
         ask_optional=ask_optional,

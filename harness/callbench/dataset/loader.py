@@ -133,24 +133,34 @@ def iter_cases(path: Path) -> Iterator[Case]:
 
 
 def select(
-    dataset: Dataset, *, lang: str | None = None, tags: Sequence[str] = (), limit: int | None = None
+    dataset: Dataset,
+    *,
+    lang: str | None = None,
+    tags: Sequence[str] = (),
+    skip_tags: Sequence[str] = (),
+    limit: int | None = None,
 ) -> Dataset:
     """Return the dataset's cases of a language that bear at least one of ``tags``, at most ``limit``.
 
-    The hash stays that of the whole files. Raises :class:`UsageError` when nothing is left.
+    Those that bear one of ``skip_tags`` are left out. The hash stays that of the whole files.
+    Raises :class:`UsageError` when nothing is left.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"--limit must be 1 or more, not {limit}.")
-    if lang is None and not tags:
+    if lang is None and not tags and not skip_tags:
         return replace(dataset, cases=dataset.cases[:limit])
-    wanted = set(tags)
+    wanted, unwanted = set(tags), set(skip_tags)
     kept: list[int] = []
     langs: set[str] = set()
     known_tags: set[str] = set()
     for index, case in enumerate(dataset.cases):
         langs.add(case.lang)
         known_tags.update(case.tags)
-        if (lang is None or case.lang == lang) and (not wanted or not wanted.isdisjoint(case.tags)):
+        if (
+            (lang is None or case.lang == lang)
+            and (not wanted or not wanted.isdisjoint(case.tags))
+            and unwanted.isdisjoint(case.tags)
+        ):
             kept.append(index)
             if len(kept) == limit:
                 break
@@ -161,6 +171,7 @@ def select(
             + " and ".join(
                 [f"language {lang}"] * (lang is not None)
                 + [f"tag {' or '.join(tags)}"] * bool(tags)
+                + [f"no tag {' or '.join(skip_tags)}"] * bool(skip_tags)
             )
             + ".",
             remedy=" ".join(filter(None, hints))

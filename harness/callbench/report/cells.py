@@ -117,6 +117,38 @@ SLICES: tuple[tuple[str, str, tuple[Column, ...]], ...] = (
 """Key under ``by``, title and columns of each table of slices."""
 
 
+PASSES: tuple[Column, ...] = (
+    ("k", lambda row: str(row["k"])),
+    ("pass@k %", _rate("pass_at")),
+    ("pass^k %", _rate("pass_all")),
+    ("cases", lambda row: number(row["pass_at"]["n"])),
+)
+"""How often one of k answers is exact, and how often all are."""
+
+BETWEEN: tuple[Column, ...] = (
+    _NAME,
+    ("runs", _count("runs")),
+    ("sd", lambda row: NONE if row["sd"] is None else f"{100 * row['sd']:.2f}"),
+    ("least %", lambda row: NONE if row["low"] is None else _hundred(row["low"])),
+    ("most %", lambda row: NONE if row["high"] is None else _hundred(row["high"])),
+)
+"""How far the repeats lie apart; ``sd`` in percentage points."""
+
+
+def passes(row: Row) -> list[Row]:
+    """Return the rows of pass@k and pass^k."""
+    told = row["repeats"]
+    return [
+        {"k": k, "pass_at": told["pass_at"][k], "pass_all": told["pass_all"][k]}
+        for k in told["pass_at"]
+    ]
+
+
+def between(row: Row) -> list[Row]:
+    """Return the rows of the spread between repeats, one a metric."""
+    return [{"name": name, **one} for name, one in row["repeats"]["between"].items()]
+
+
 def slices(row: Row, key: str) -> list[Row]:
     """Return the slices of a row as rows of their own, named after what they are the slice of."""
     return [{"name": name, **one} for name, one in row["by"][key].items()]

@@ -19,6 +19,7 @@ from callbench.report.summary import Prices, summarize
 from callbench.report.tables import CASE_COLUMNS, SLOT_COLUMNS, case_row, slot_rows
 
 _CASE_TYPES = {
+    "repeat": "int64",
     "exact": "boolean",
     "exact_strict": "boolean",
     "schema_valid": "boolean",
@@ -39,7 +40,7 @@ class Run:
     """A run on disk. Nothing is read before it is asked for; the frames are read once.
 
     ``info`` is ``run.json``. ``cases`` has one row a case, indexed from 0, its flags missing
-    (``<NA>``) for a provider error. ``slots`` has one row a judged slot, with its case's ``id``,
+    (``<NA>``) for a provider error; ``repeat`` counts the answers to a case from 0. ``slots`` has one row a judged slot, with its case's ``id``,
     ``lang`` and ``tags``; ``expected`` and ``got`` hold the JSON value, ``None`` for null and ``<NA>``
     for no value.
     """
@@ -71,7 +72,7 @@ class Run:
         }
         frame = pd.DataFrame(columns)
         texts = ["id", "lang", "pointer", "verdict", "rung", "stage", "type"]
-        return frame.astype(dict.fromkeys(texts, "str") | {"required": "bool"})
+        return frame.astype(dict.fromkeys(texts, "str") | {"required": "bool", "repeat": "int64"})
 
 
 def load_run(path: str | Path) -> Run:

@@ -6,7 +6,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from callbench.report.cells import REST, SCORES, SLICES, Column, Row, cells, slices, value
+from callbench.report.cells import (
+    BETWEEN,
+    PASSES,
+    REST,
+    SCORES,
+    SLICES,
+    Column,
+    Row,
+    between,
+    cells,
+    passes,
+    slices,
+    value,
+)
 from callbench.scoring.aggregate import SEED
 from callbench.scoring.result import RIGHT, SCORER_VERSION
 
@@ -14,8 +27,9 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|~#!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 _LEGEND = f"""\
-Rates are in percent with their 95 % interval in parentheses: Wilson's for proportions, for F1 a bootstrap \
-over cases (seed {SEED}). *exact*: every slot right and nothing made up, as the dataset declares \
+Rates are in percent with their 95 % interval in parentheses: Wilson's where what is counted is independent, \
+cluster-robust where cases come from one dialogue, answers from one case or slots from one case, for F1 a bootstrap \
+over clusters (seed {SEED}); `summary.json` says which. *exact*: every slot right and nothing made up, as the dataset declares \
 equality; *strict*: the same under JSON equality, without repair of the reply. *precision*: right slots \
 among those filled; *recall*: among those expected. *schema-valid*: the filled arguments satisfy the \
 tool's schema. An unparsed reply is wrong; a provider error is in no rate but *exact of all*. A dash is a \
@@ -57,6 +71,8 @@ def report(
     model = rows[0]
     parts = [f"# {escape(str(model['name']))}", "", *_facts(info)]
     parts += ["## Scores", "", *table(SCORES, rows), *table(REST, rows), _LEGEND]
+    if "repeats" in model:
+        parts += ["## Repeats", "", *table(PASSES, passes(model)), *table(BETWEEN, between(model))]
     for key, title, columns in SLICES:
         if model["by"][key]:
             parts += [f"## {title}", "", *table(columns, slices(model, key))]

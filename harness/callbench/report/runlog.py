@@ -66,12 +66,14 @@ def iter_records(directory: Path) -> Iterator[dict[str, Any]]:
     """Yield the records of a run one at a time, in the order the cases ended.
 
     A last line that was cut off is left out with a :class:`TruncatedRunWarning`. Any other broken
-    line, and a case that stands twice, is a :class:`DatasetError` with its number.
+    line, and a case that stands twice, is a :class:`DatasetError` with its number. In a run that
+    asked each case several times a record has the number of its ``repeat``, from 0, and a case
+    stands once for each.
     """
     path = directory / LOG
     if not path.is_file():
         raise UsageError(f"{directory} has no {LOG}.", remedy="The run has not scored a case yet.")
-    lines: dict[str, int] = {}
+    lines: dict[tuple[str, int], int] = {}
     with path.open("rb") as stream:
         for number, raw in enumerate(stream, start=1):
             try:
@@ -87,12 +89,14 @@ def iter_records(directory: Path) -> Iterator[dict[str, Any]]:
                 raise DatasetError(f"{path}:{number}: not a JSON line: {error}.") from None
             if not isinstance(record, dict) or not record.keys() >= _KEYS:
                 raise not_a_record(path, number)
-            if not isinstance(record["id"], str):
+            repeat = record.get("repeat", 0)
+            if not isinstance(record["id"], str) or type(repeat) is not int:
                 raise not_a_record(path, number)
-            first = lines.setdefault(record["id"], number)
+            first = lines.setdefault((record["id"], repeat), number)
             if first != number:
+                again = f" of repeat {repeat}" if "repeat" in record else ""
                 raise DatasetError(
-                    f"{path}:{number}: case {record['id']} has a second result; "
+                    f"{path}:{number}: case {record['id']} has a second result{again}; "
                     f"the first is on line {first}.",
                 )
             yield record

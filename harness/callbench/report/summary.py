@@ -1,6 +1,6 @@
-"""The summary of a run: one pass over its records, in memory that does not grow with them.
+"""The summary of a run: one pass over its records, keeping counts and never a record.
 
-Only counts are kept, and eight bytes a case for each latency.
+Counts are kept by cluster, and eight bytes a case for each latency.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from callbench.scoring.aggregate import SlotCounts, Tally, proportion
+from callbench.report.repeated import Repeated
+from callbench.scoring.aggregate import SlotCounts, Tally
 from callbench.scoring.result import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE
 
 
@@ -35,6 +36,12 @@ def counts_of(slots: Iterable[dict[str, Any]]) -> tuple[int, int, int]:
     return tp, fp, fn
 
 
+def cluster_of(record: dict[str, Any]) -> str:
+    """Return what a record hangs together with: its dialogue, else the repeats of its case."""
+    cluster = str(record.get("cluster") or "")
+    return cluster or (f"\0{record['id']}" if "repeat" in record else "")
+
+
 class Summary:
     """Adds up records; :meth:`as_dict` is one row of ``summary.json``.
 
@@ -50,7 +57,8 @@ class Summary:
         self._by_lang: defaultdict[str, Tally] = defaultdict(Tally)
         self._by_tag: defaultdict[str, Tally] = defaultdict(Tally)
         self._by_type: defaultdict[str, SlotCounts] = defaultdict(SlotCounts)
-        self._by_stage: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+        self._by_stage: defaultdict[str, SlotCounts] = defaultdict(SlotCounts)
+        self._repeated = Repeated()
         self._verdicts: Counter[str] = Counter()
         self._rungs: Counter[str] = Counter()
         self._calls = 0
@@ -63,11 +71,15 @@ class Summary:
         """Count one record, see :func:`callbench.scoring.record.case_record`."""
         slots = record["slots"]
         counts = counts_of(slots)
-        self._all.add(record, counts)
-        self._by_lang[record["lang"]].add(record, counts)
+        cluster = cluster_of(record)
+        self._all.add(record, counts, cluster)
+        self._by_lang[record["lang"]].add(record, counts, cluster)
         for tag in record["tags"]:
-            self._by_tag[tag].add(record, counts)
+            self._by_tag[tag].add(record, counts, cluster)
+        if "repeat" in record:
+            self._repeated.add(record, counts, cluster)
         of_type: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        of_stage: dict[str, list[int]] = {}
         for slot in slots:
             of_type[slot["type"]].append(slot)
             verdict = slot["verdict"]
@@ -75,9 +87,11 @@ class Summary:
             if slot["rung"]:
                 self._rungs[slot["rung"]] += 1
             if slot["stage"] and verdict in TRUE_POSITIVE | FALSE_POSITIVE:
-                self._by_stage[slot["stage"]][verdict in TRUE_POSITIVE] += 1
+                of_stage.setdefault(slot["stage"], [0, 0])[verdict in FALSE_POSITIVE] += 1
         for name, group in of_type.items():
-            self._by_type[name].add(counts_of(group))
+            self._by_type[name].add(counts_of(group), cluster)
+        for name, (right, wrong) in of_stage.items():
+            self._by_stage[name].add((right, wrong, 0), cluster)
         self._add_cost(record)
 
     def _add_cost(self, record: dict[str, Any]) -> None:
@@ -92,12 +106,16 @@ class Summary:
                 self._first_ms.append(record["timing"]["first_event_ms"])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the row. ``cost`` is ``None`` without prices or where a token count is unknown."""
+        """Return the row. ``cost`` is ``None`` without prices or where a token count is unknown.
+
+        ``repeats`` is there only for a run that asked each case several times.
+        """
         return {
             "name": self.name,
             **self._all.as_dict(),
             "verdicts": dict(sorted(self._verdicts.items())),
             "rungs": dict(sorted(self._rungs.items())),
+            **self._repeated.as_dict(),
             "calls": self._calls,
             **self._tokens,
             "cases_without_usage": self._untold,
@@ -136,18 +154,13 @@ def _slot_rates(counts: SlotCounts) -> dict[str, Any]:
         "tp": tp,
         "fp": fp,
         "fn": fn,
-        "slot_precision": counts.precision().as_dict(),
-        "slot_recall": counts.recall().as_dict(),
-        "slot_f1": counts.f1().as_dict(),
+        **{name: rate.as_dict() for name, rate in counts.rates().items()},
     }
 
 
-def _stage_rates(filled: Counter[bool]) -> dict[str, Any]:
-    return {
-        "tp": filled[True],
-        "fp": filled[False],
-        "slot_precision": proportion(filled[True], filled.total()).as_dict(),
-    }
+def _stage_rates(filled: SlotCounts) -> dict[str, Any]:
+    tp, fp, _ = filled.total
+    return {"tp": tp, "fp": fp, "slot_precision": filled.rates()["slot_precision"].as_dict()}
 
 
 def _quantiles(values: array[float]) -> dict[str, float | int | None]:

@@ -9,6 +9,7 @@ from callbench.report.summary import counts_of
 
 CASE_COLUMNS = (
     "id",
+    "repeat",
     "lang",
     "tags",
     "cluster",
@@ -31,6 +32,7 @@ CASE_COLUMNS = (
 )
 SLOT_COLUMNS = (
     "id",
+    "repeat",
     "lang",
     "tags",
     "pointer",
@@ -45,14 +47,20 @@ SLOT_COLUMNS = (
 
 
 def case_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a record in the frame of cases."""
+    """Return the row of a record in the frame of cases; ``repeat`` is 0 where none was asked for."""
     tp, fp, fn = counts_of(record["slots"])
-    flat = {**record, **record["timing"], "tp": tp, "fp": fp, "fn": fn}
+    flat = {"repeat": 0, **record, **record["timing"], "tp": tp, "fp": fp, "fn": fn}
     return {name: flat.get(name) for name in CASE_COLUMNS}
 
 
 def slot_rows(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a record in the frame of slots; an absent value has no key."""
     for slot in record["slots"]:
-        row = {"id": record["id"], "lang": record["lang"], "tags": record["tags"], **slot}
+        row = {
+            "id": record["id"],
+            "repeat": record.get("repeat", 0),
+            "lang": record["lang"],
+            "tags": record["tags"],
+            **slot,
+        }
         yield {name: row[name] for name in SLOT_COLUMNS if name in row}

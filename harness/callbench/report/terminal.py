@@ -12,7 +12,19 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from callbench.report.cells import SCORES, SLICES, SPENT, Column, Row, cells, slices
+from callbench.report.cells import (
+    BETWEEN,
+    PASSES,
+    SCORES,
+    SLICES,
+    SPENT,
+    Column,
+    Row,
+    between,
+    cells,
+    passes,
+    slices,
+)
 
 _INTERVAL = re.compile(r" \([\d.]+–[\d.]+\)$")
 
@@ -75,6 +87,14 @@ def print_scores(console: Console, title: str, rows: Sequence[Row]) -> None:
     )
     if model["calls"]:
         console.print(table("Spent", SPENT, [model], console.width))
+
+
+def print_repeats(console: Console, row: Row) -> None:
+    """Print what a run with repeats says beside its rates."""
+    told = row["repeats"]
+    title = f"{told['repeats']} answers to each of {told['cases']} cases"
+    console.print(table(title, PASSES, passes(row), console.width))
+    console.print(table("Between the repeats", BETWEEN, between(row), console.width))
 
 
 def print_slices(console: Console, row: Row, key: str) -> None:

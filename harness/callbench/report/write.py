@@ -16,6 +16,7 @@ from callbench.report import markdown
 from callbench.report.runlog import LOG, iter_records, not_a_record, read_info
 from callbench.report.summary import Prices, Summary
 from callbench.report.tables import CASE_COLUMNS, SLOT_COLUMNS, case_row, slot_rows
+from callbench.scoring.statistics.intervals import settings
 
 SUMMARY = "summary.json"
 WRONG_CASES = 20
@@ -31,7 +32,8 @@ def write_report(
 ) -> dict[str, Any]:
     """Write the report files of a run into its directory; return what ``summary.json`` holds.
 
-    That is ``{"run": run.json, "rows": [model, *baselines]}``, all rows of one shape. ``baselines``
+    That is ``{"run": run.json, "statistics": {"level", "seed", "resamples"}, "rows": [model,
+    *baselines]}``, all rows of one shape. ``baselines``
     left out are those of an earlier report, if there is one. Writing again over an unchanged run
     gives the same bytes.
     """
@@ -64,7 +66,7 @@ def write_report(
                 if len(wrong) < wrong_cases:
                     wrong.append(record)
     rows = [summary.as_dict(), *(_earlier(directory) if baselines is None else baselines)]
-    document = {"run": info, "rows": rows}
+    document = {"run": info, "statistics": settings(), "rows": rows}
     try:
         page = markdown.report(info, rows, wrong, wrong_count)
     except (KeyError, TypeError, AttributeError) as error:

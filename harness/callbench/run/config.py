@@ -20,8 +20,9 @@ class RunConfig:
     ``cassette`` and ``out`` are ``None`` for the usual places: ``cassettes/`` (here, else the
     bundled ones) and ``reports/<run-id>``. ``shots`` counts the examples of the system
     ``fewshot``, ``None`` for as many as usual; no other system has any. ``concurrency`` counts
-    cases in flight, ``deadline`` is in seconds per case. ``trace`` keeps what the calls did in
-    ``trace.jsonl``. ``impl`` names an implementation that is asked in place of the reference.
+    cases in flight, ``deadline`` is in seconds per case. ``repeats`` counts
+    the answers that each case is asked for. ``trace`` keeps what the calls did in ``trace.jsonl``.
+    Cases with one of ``skip_tags`` are left out. ``impl`` names an implementation that is asked in place of the reference.
     """
 
     dataset: str = "everyday"
@@ -36,12 +37,14 @@ class RunConfig:
     config: Path | None = None
     lang: str | None = None
     tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
     limit: int | None = None
     repair: bool = False
     ask_optional: bool = False
     concurrency: int | None = None
     deadline: float = 300.0
     trace: bool = False
+    repeats: int = 1
     impl: str | None = None
 
     @property

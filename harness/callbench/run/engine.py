@@ -18,18 +18,22 @@ from callbench.scoring.record import Spent
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A case that ran: what came of it and what it took, or the recording it lacked."""
+    """A case that ran: what came of it and what it took, or the recording it lacked.
+
+    ``repeat`` numbers the answers to one case from 0.
+    """
 
     case: Case
     outcome: Outcome
     spent: Spent
     miss: CassetteError | None = None
+    repeat: int = 0
 
 
 async def run_cases(
-    cases: Iterable[Case], system: System, *, concurrency: int, deadline: float
+    cases: Iterable[Case], system: System, *, concurrency: int, deadline: float, repeats: int = 1
 ) -> AsyncIterator[Done]:
-    """Yield each case's result in the order of ``cases``.
+    """Yield each case's result in the order of ``cases``, ``repeats`` results of a case running.
 
     At most ``concurrency`` cases are in flight or finished but not yet yielded, so memory
     does not grow with their number. A case that takes longer than ``deadline`` seconds is
@@ -37,17 +41,18 @@ async def run_cases(
     """
     if concurrency == 1:  # replay: a task per case would cost more than the case
         for case in cases:
-            yield await _run(case, system, deadline)
+            for repeat in range(repeats):
+                yield await _run(case, repeat, system, deadline)
         return
-    waiting = iter(cases)
+    waiting = ((case, repeat) for case in cases for repeat in range(repeats))
     running = deque(
-        asyncio.create_task(_run(case, system, deadline)) for case in islice(waiting, concurrency)
+        asyncio.create_task(_run(*one, system, deadline)) for one in islice(waiting, concurrency)
     )
     try:
         while running:
             done = await running.popleft()
-            for case in islice(waiting, 1):
-                running.append(asyncio.create_task(_run(case, system, deadline)))
+            for one in islice(waiting, 1):
+                running.append(asyncio.create_task(_run(*one, system, deadline)))
             yield done
     finally:
         for task in running:
@@ -55,9 +60,9 @@ async def run_cases(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _run(case: Case, system: System, deadline: float) -> Done:
+async def _run(case: Case, repeat: int, system: System, deadline: float) -> Done:
     miss: CassetteError | None = None
-    with case_scope(case.id) as scope:
+    with case_scope(case.id, repeat=repeat) as scope:
         try:
             async with asyncio.timeout(deadline):
                 outcome = await system.fill(case)
@@ -67,7 +72,7 @@ async def _run(case: Case, system: System, deadline: float) -> Done:
         except CassetteError as error:
             miss = error
             outcome = Outcome(status="provider_error", slot_data=case.data, error=error.message)
-    return Done(case, outcome, _spent(scope), miss)
+    return Done(case, outcome, _spent(scope), miss, repeat)
 
 
 def _spent(scope: CaseScope) -> Spent:

@@ -48,13 +48,15 @@ class Finished:
 
     def problem(self) -> CassetteError | ProviderError | None:
         """Return the error the command ends with, the gravest first, naming all."""
-        cases = self.info["cases"]
+        repeats = self.info["repeats"]
+        cases = self.info["cases"] * repeats
+        what = "cases" if repeats == 1 else "answers"
         where = "the implementation" if self.info.get("impl") else "the model"
-        failed = f"{self.failures} of {cases} cases failed at {where}: {self.failure}"
+        failed = f"{self.failures} of {cases} {what} failed at {where}: {self.failure}"
         if self.miss is not None:
             also = f"\nBeside that, {failed}" if self.failures else ""
             return CassetteError(
-                f"{self.misses} of {cases} cases lack a recording. The first:\n"
+                f"{self.misses} of {cases} {what} lack a recording. The first:\n"
                 f"{self.miss.message}{also}",
                 remedy=self.miss.remedy,
             )
@@ -78,7 +80,7 @@ async def execute(
     """
     whole = load_dataset(config.dataset)
     dataset = _selected(config, whole)
-    total = len(dataset.cases)
+    total = len(dataset.cases) * config.repeats
     started = time.perf_counter()
     tracer = Tracer() if config.trace else None
     async with opened(config, whole, dataset, tracer) as run:
@@ -95,12 +97,16 @@ async def execute(
             # An implementation is given its deadline itself, so that its child is started anew.
             limit = config.deadline + (GRACE if config.impl is not None else 0)
             async for done in run_cases(
-                dataset.cases, run.system, concurrency=concurrency, deadline=limit
+                dataset.cases,
+                run.system,
+                concurrency=concurrency,
+                deadline=limit,
+                repeats=config.repeats,
             ):
                 number += 1
                 trace(done.case.id)
                 if done.miss is None:
-                    log.write(mask_bytes(_line(done), run.secrets))
+                    log.write(mask_bytes(_line(done, config.repeats), run.secrets))
                     if config.mode is not Mode.REPLAY:
                         log.flush()  # an answer that was waited for outlives even a kill
                 failures.add(done)
@@ -129,12 +135,21 @@ def selected(config: RunConfig) -> Dataset:
 
 
 def _selected(config: RunConfig, dataset: Dataset) -> Dataset:
-    return select(dataset, lang=config.lang, tags=config.tags, limit=config.limit)
+    return select(
+        dataset,
+        lang=config.lang,
+        tags=config.tags,
+        skip_tags=config.skip_tags,
+        limit=config.limit,
+    )
 
 
-def _line(done: Done) -> bytes:
+def _line(done: Done, repeats: int) -> bytes:
     score = score_case(done.case, done.outcome)
-    return record_line(case_record(done.case, done.outcome, score, done.spent))
+    record = case_record(done.case, done.outcome, score, done.spent)
+    if repeats > 1:
+        record = {"id": record["id"], "repeat": done.repeat, **record}
+    return record_line(record)
 
 
 @dataclass(slots=True)

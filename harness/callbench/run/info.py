@@ -43,6 +43,10 @@ def repeat_command(config: RunConfig, mode: Mode) -> str:
             words += [option, value]
     for tag in config.tags:
         words += ["--tag", tag]
+    for tag in config.skip_tags:
+        words += ["--skip-tag", tag]
+    if config.repeats > 1:
+        words += ["--repeats", config.repeats]
     words += ["--repair"] * config.repair + ["--ask-optional"] * config.ask_optional
     return shlex.join(map(str, words))
 
@@ -65,8 +69,10 @@ def run_info(
         "dataset": dataset.name,
         "dataset_sha256": dataset.sha256,
         "cases": len(dataset.cases),
+        "repeats": config.repeats,
         "lang": config.lang,
         "tags": list(config.tags),
+        "skip_tags": list(config.skip_tags),
         "limit": config.limit,
         "model": model,
         "system": config.system,

@@ -106,6 +106,8 @@ async def opened(
 def _refuse(config: RunConfig) -> None:
     if config.impl is not None:
         _refuse_with_impl(config)
+    if config.repeats > 1 and config.trace:
+        raise UsageError("--trace follows one answer to each case; leave out --repeats.")
     if config.shots is not None and config.system != "fewshot":
         raise UsageError(
             f"--shots is for --system fewshot; {config.system} shows no examples.",
@@ -121,6 +123,7 @@ def _refuse_with_impl(config: RunConfig) -> None:
         f"--mode {config.mode}": config.mode is not Mode.REPLAY,
         "--prompt": config.prompt is not None,
         "--trace": config.trace,
+        "--repeats": config.repeats > 1,
     }
     for option, there in given.items():
         if there:

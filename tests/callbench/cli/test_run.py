@@ -206,7 +206,7 @@ class TestScores:
             "provider_errors", "exact", "exact_strict", "slot_precision", "slot_recall",
             "slot_f1", "schema_valid", "seconds", "baselines",
         }  # fmt: skip
-        assert set(found.json["exact"]) == {"value", "low", "high", "n"}
+        assert set(found.json["exact"]) == {"value", "low", "high", "n", "method"}
         assert set(found.json["baselines"]) == {"empty", "copy"}
 
     def test_the_baselines_stand_beside_the_model(self, callbench: Invoke) -> None:

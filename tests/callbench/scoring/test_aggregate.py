@@ -41,40 +41,41 @@ def test_the_interval_reaches_the_end_exactly(successes: int, end: float) -> Non
 def test_d16_a_rate_over_nothing_has_no_value() -> None:
     nothing = Rate(None, None, None, 0)
     assert proportion(0, 0) == nothing
-    assert counts().f1() == counts().precision() == counts().recall() == nothing
-    assert counts((0, 0, 0)).f1() == nothing
+    assert set(counts().rates().values()) == {nothing}
+    assert counts((0, 0, 0)).rates()["slot_f1"] == nothing
 
 
 def test_precision_recall_and_f1_by_hand() -> None:
     made = counts((3, 1, 2), (1, 0, 0), (1, 0, 0))
     assert made.total == (5, 1, 2)
-    assert made.precision().value == 5 / 6
-    assert made.precision().n == 6
-    assert made.recall().value == 5 / 7
-    assert made.recall().n == 7
-    assert made.f1().value == 10 / 13
-    assert made.f1().n == 8
+    assert made.rates()["slot_precision"].value == 5 / 6
+    assert made.rates()["slot_precision"].n == 6
+    assert made.rates()["slot_recall"].value == 5 / 7
+    assert made.rates()["slot_recall"].n == 7
+    assert made.rates()["slot_f1"].value == 10 / 13
+    assert made.rates()["slot_f1"].n == 8
 
 
 def test_nothing_filled_has_no_precision_but_a_recall_and_an_f1_of_zero() -> None:
     made = counts((0, 0, 3), (0, 0, 2))
-    assert made.precision().value is None
-    assert made.recall().value == 0
-    f1 = made.f1()
+    assert made.rates()["slot_precision"].value is None
+    assert made.rates()["slot_recall"].value == 0
+    f1 = made.rates()["slot_f1"]
     assert (f1.value, f1.low) == (0, 0)
-    # Wilson's bound for 0 of 5 is z²/(5 + z²) = 0.4345; carried over: 2 × 0.4345 / 1.4345.
-    assert f1.high == pytest.approx(0.6058, abs=1e-4)
+    # Two cases say as much as two slots. Wilson's bound for 0 of 2 is z²/(2 + z²) = 0.6576;
+    # carried over: 2 × 0.6576 / 1.6576.
+    assert f1.high == pytest.approx(0.7935, abs=1e-4)
 
 
 def test_a_perfect_score_of_a_few_is_not_certain() -> None:
-    f1 = counts((2, 0, 0), (3, 0, 0)).f1()
+    f1 = counts((2, 0, 0), (3, 0, 0)).rates()["slot_f1"]
     assert (f1.value, f1.high) == (1, 1)
-    # Wilson's bound for 5 of 5 is 5/(5 + z²) = 0.5655; carried over: 2 × 0.5655 / 1.5655.
-    assert f1.low == pytest.approx(0.7225, abs=1e-4)
+    # Wilson's bound for 2 of 2 is 2/(2 + z²) = 0.3424; carried over: 2 × 0.3424 / 1.3424.
+    assert f1.low == pytest.approx(0.5101, abs=1e-4)
 
 
 def test_one_case_has_an_interval_too() -> None:
-    f1 = counts((3, 1, 2)).f1()
+    f1 = counts((3, 1, 2)).rates()["slot_f1"]
     assert f1.low is not None
     assert f1.high is not None
     assert f1.low < 6 / 9 < f1.high
@@ -84,13 +85,13 @@ def test_one_case_has_an_interval_too() -> None:
 def test_d19_the_interval_of_f1_is_the_same_whatever_the_order(triples: Any, random: Any) -> None:
     shuffled = list(triples)
     random.shuffle(shuffled)
-    assert counts(*triples).f1() == counts(*shuffled).f1()
+    assert counts(*triples).rates()["slot_f1"] == counts(*shuffled).rates()["slot_f1"]
 
 
 @given(st.lists(TRIPLES, max_size=30))
 def test_every_interval_holds_its_value(triples: list[tuple[int, int, int]]) -> None:
     made = counts(*triples)
-    for rate in (made.precision(), made.recall(), made.f1()):
+    for rate in made.rates().values():
         if rate.value is not None:
             assert rate.low is not None
             assert rate.high is not None
@@ -105,7 +106,7 @@ def test_the_bootstrap_of_f1_agrees_with_resampling_the_cases_one_by_one() -> No
     sums = np.array(triples)[draws].sum(axis=1)
     f1 = 2 * sums[:, 0] / (2 * sums[:, 0] + sums[:, 1] + sums[:, 2])
     low, high = np.quantile(f1, [0.025, 0.975])
-    rate = counts(*triples).f1()
+    rate = counts(*triples).rates()["slot_f1"]
     assert rate.low == pytest.approx(low, abs=0.02)
     assert rate.high == pytest.approx(high, abs=0.02)
 
@@ -145,5 +146,5 @@ def test_only_provider_errors_leave_no_rate() -> None:
     tally.add(record("provider_error"), (0, 0, 0))
     summary = tally.as_dict()
     assert summary["scored"] == 0
-    assert summary["exact"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert summary["exact"] == {"value": None, "low": None, "high": None, "n": 0, "method": None}
     assert (summary["exact_all"]["value"], summary["exact_all"]["n"]) == (0, 1)
