@@ -53,7 +53,9 @@ class Case:
     ``conversation`` holds ``{"role", "content"}`` records, oldest first. ``data`` is what is
     already known. ``now`` is local time without a zone. ``expected`` is the preferred answer,
     ``accept`` adds to it per RFC 6901 pointer, ``unfillable`` lists the pointers that nothing in
-    the case supports. ``cluster`` is the dialogue the case was cut from. ``line`` is its line in
+    the case supports. ``defects`` names known faults of the gold: pointer into the line -> kind. Such gold
+    is scored as it stands; a value that the tool's schema does not admit or declare can never be
+    filled, so its slot is wrong or missing whatever is answered. ``cluster`` is the dialogue the case was cut from. ``line`` is its line in
     the file it came from, 1 being the first.
     """
 
@@ -71,6 +73,7 @@ class Case:
     now: datetime | None = None
     accept: dict[str, Accept] = field(default_factory=dict)
     unfillable: tuple[str, ...] = ()
+    defects: dict[str, str] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     cluster: str = ""
     line: int = 0

@@ -32,6 +32,20 @@ from callbench.dataset.tooling import Tooling, tooling
 from corecall import pointer
 from corecall.slot.processor import DataError, SchemaError
 
+WAIVED = frozenset({"expected-schema", "expected-declared", "accept-value", "accept-pointer"})
+"""Rules whose faults are admitted where the case's ``defects`` names them."""
+
+SCHEMA_DEFECTS = frozenset(
+    {
+        "breaks-schema",
+        "outside-enum",
+        "null-for-non-null",
+        "unknown-parameter",
+        "required-but-absent",
+    }
+)
+"""Kinds of defect that are faults of these rules, so that a declared one can be held to it."""
+
 
 @cache
 def case_schema() -> dict[str, Any]:
@@ -140,9 +154,10 @@ def meaning(record: dict[str, Any]) -> list[Fault]:
             ),
         ]
     try:
-        return [*faults, *_Checks(record, tools).run()]
+        found = list(_Checks(record, tools).run())
     except DataError as error:
         return [*faults, Fault("", "data", f"{error}.", "Make it simpler.")]
+    return [*faults, *_undeclared(found, record.get("defects", {}))]
 
 
 def _now(record: dict[str, Any]) -> Iterator[Fault]:
@@ -151,6 +166,24 @@ def _now(record: dict[str, Any]) -> Iterator[Fault]:
             datetime.fromisoformat(record["now"])
         except ValueError:
             yield _bad_now(record["now"])
+
+
+def _undeclared(faults: list[Fault], defects: dict[str, str]) -> Iterator[Fault]:
+    """Yield the faults that the case does not declare, and what it declares that is not there."""
+    there = set()
+    for fault in faults:
+        if fault.rule in WAIVED and fault.pointer in defects:
+            there.add(fault.pointer)
+        else:
+            yield fault
+    for place, kind in defects.items():
+        if kind in SCHEMA_DEFECTS and place not in there:
+            yield Fault(
+                pointer.join(["defects", place]),
+                "defect-stale",
+                f"{place} is declared {kind}, and nothing is wrong there.",
+                "Take it out.",
+            )
 
 
 class _Checks:
@@ -265,13 +298,19 @@ class _Checks:
         for index, value in enumerate(entry.get("values", [])):
             filled = self.processor.convert_json({place: value}, self.expected)
             broken = [other for other in self._remaining(filled) if related(other, place)]
-            if any(other not in self.open for other in broken):
+            if any(self._breaks(other, place) for other in broken):
                 yield Fault(
                     f"{field}/values/{index}",
                     "accept-value",
                     f"The value breaks the slot's schema: {self._reason(filled, place)}.",
                     "Accept only what the tool would take.",
                 )
+
+    def _breaks(self, broken: str, place: str) -> bool:
+        """Say whether an accepted value at ``place`` is to blame for what is broken now."""
+        if beneath(broken, place):
+            return not (broken in self.open and self._left_open(broken))
+        return broken not in self.open
 
     def _unfillable(self, index: int, place: str) -> Iterator[Fault]:
         field = f"/unfillable/{index}"

@@ -206,6 +206,7 @@ def case_of(record: dict[str, Any], line: int) -> Case:
             for place, entry in record.get("accept", {}).items()
         },
         unfillable=tuple(record.get("unfillable", ())),
+        defects=record.get("defects", {}),
         tags=tuple(record.get("tags", ())),
         cluster=record.get("cluster", ""),
         line=line,

@@ -13,6 +13,8 @@ Policy where a rule must be chosen:
   is scored like any other slot.
 * Of a value that broke its slot's schema and was not merged, the slot is ``wrong_type`` or
   ``wrong_value``, not also ``missing``; where nothing was expected it is ``hallucinated``.
+* What gold expects and the schema does not declare (a declared defect of the gold) can never be
+  filled: the slot is ``missing``, and a value given there is not also ``undeclared``.
 * An unparsed reply is no abstention (TRAPS D9): expected slots are ``missing`` and slots to be left
   open get no verdict. A provider error judges nothing.
 """
@@ -105,7 +107,7 @@ class _Judge:
         slots = [self._expected(path, value) for path, value in expected.items()]
         slots += self._extras(expected)
         if self.parsed:
-            slots += self._refused()
+            slots += self._refused(expected)
             slots += self._left_open(slots)
         return slots
 
@@ -251,16 +253,22 @@ class _Judge:
             return self._score(path, "correctly_omitted", got=got, rung="default")
         return self._score(path, "hallucinated", got=got)
 
-    def _refused(self) -> list[SlotScore]:
+    def _refused(self, expected: dict[Path, Any]) -> list[SlotScore]:
         """Judge the values that were not merged and that no expected slot accounts for."""
         slots = []
         for place, value in self.rejected.items():
             superseded = resolve(self.settled.given, place) is not None
             if place not in self.spent and not superseded:
                 slots.append(self._made_up(place, value, "hallucinated"))
-        undeclared = dict(self.settled.outcome.undeclared)
-        slots += [self._made_up(place, value, "undeclared") for place, value in undeclared.items()]
+        for place, value in dict(self.settled.outcome.undeclared).items():
+            if not self._never_fillable(place, expected):
+                slots.append(self._made_up(place, value, "undeclared"))
         return slots
+
+    def _never_fillable(self, place: str, expected: dict[Path, Any]) -> bool:
+        """Say whether gold expects something at a place that the schema does not declare."""
+        declares = self.matcher.declared.declares
+        return any(related(place, to_pointer(path)) and not declares(path) for path in expected)
 
     def _made_up(self, place: str, value: Any, verdict: str) -> SlotScore:
         label = self.matcher.declared.label(self.matcher.declared.path(place))

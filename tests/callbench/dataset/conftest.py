@@ -57,6 +57,7 @@ def record() -> Record:
         "expected": {"city": "Hangzhou", "nights": 2},
         "accept": {"/city": {"values": ["Hangzhou City"], "match": "text", "may_omit": False}},
         "unfillable": ["/phone"],
+        "defects": {"/steps/0": "misaligned"},
         "tags": ["flat"],
         "cluster": "d1",
     }

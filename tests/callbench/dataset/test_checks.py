@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import jsonschema
 import pytest
@@ -48,6 +48,7 @@ def test_a_missing_field_is_named(record: Record, name: str) -> None:
         "now",
         "accept",
         "unfillable",
+        "defects",
         "tags",
         "cluster",
     ],
@@ -307,6 +308,80 @@ class TestUnfillable:
     def test_a_slot_cannot_be_unfillable_and_accepted(self, record: Record) -> None:
         record["accept"]["/phone"] = {"values": ["1"]}
         assert only(meaning(record)) == ("unfillable-accept", "/unfillable/0")
+
+
+class TestDefects:
+    """TRAPS D17: gold that breaks its own schema is kept, named, and admitted only there."""
+
+    BROKEN: ClassVar = {
+        "breaks-schema": ("/expected/nights", lambda record: record["expected"].update(nights=0)),
+        "null-for-non-null": (
+            "/expected/city",
+            lambda record: record["expected"].update(city=None),
+        ),
+        "outside-enum": (
+            "/expected/note",
+            lambda record: (
+                record["schema"]["properties"].update(note={"enum": ["a"]}),
+                record["expected"].update(note="b"),
+            ),
+        ),
+        "unknown-parameter": (
+            "/expected/nihgts",
+            lambda record: record["expected"].update(nihgts=2),
+        ),
+        "required-but-absent": ("/expected/city", lambda record: record["expected"].pop("city")),
+    }
+
+    @pytest.fixture
+    def plain(self, record: Record) -> Record:
+        record["data"], record["accept"], record["defects"] = {}, {}, {}
+        return record
+
+    @pytest.mark.parametrize("kind", BROKEN)
+    def test_a_fault_is_admitted_where_it_is_declared(self, plain: Record, kind: str) -> None:
+        place, spoil = self.BROKEN[kind]
+        spoil(plain)
+        assert only(meaning(plain))[1] == place
+        plain["defects"] = {place: kind}
+        assert shape(plain) == []
+        assert meaning(plain) == []
+
+    @pytest.mark.parametrize("kind", BROKEN)
+    def test_a_declared_fault_must_be_there(self, plain: Record, kind: str) -> None:
+        plain["defects"] = {"/expected/city": kind}
+        (fault,) = meaning(plain)
+        assert (fault.rule, fault.pointer) == ("defect-stale", "/defects/~1expected~1city")
+
+    def test_it_admits_nothing_elsewhere(self, plain: Record) -> None:
+        plain["expected"]["nights"] = 0
+        plain["defects"] = {"/expected/city": "not-in-case"}
+        assert only(meaning(plain)) == ("expected-schema", "/expected/nights")
+
+    @pytest.mark.parametrize("kind", ["misaligned", "double-escaped", "not-in-case", "other"])
+    def test_what_no_rule_of_the_schema_can_see_is_taken_at_its_word(
+        self, plain: Record, kind: str
+    ) -> None:
+        plain["defects"] = {"/expected/city": kind, "/accept/~1city/values/0": kind}
+        assert meaning(plain) == []
+
+    def test_an_accepted_value_is_held_to_the_schema_on_its_own(self, plain: Record) -> None:
+        plain["expected"]["city"] = 5
+        plain["accept"] = {"/city": {"values": ["Hangzhou", 6]}}
+        plain["defects"] = {"/expected/city": "breaks-schema"}
+        assert only(meaning(plain)) == ("accept-value", "/accept/~1city/values/1")
+        plain["defects"]["/accept/~1city/values/1"] = "breaks-schema"
+        assert meaning(plain) == []
+
+    def test_an_accepted_slot_that_the_tool_does_not_have(self, plain: Record) -> None:
+        plain["accept"] = {"/citty": {"values": ["x"]}}
+        plain["defects"] = {"/accept/~1citty": "unknown-parameter"}
+        assert meaning(plain) == []
+
+    def test_other_rules_are_not_waived(self, plain: Record) -> None:
+        plain["data"] = {"nights": 3}
+        plain["defects"] = {"/data/nights": "misaligned"}
+        assert only(meaning(plain)) == ("expected-data", "/data/nights")
 
 
 def test_checking_changes_nothing(record: Record) -> None:

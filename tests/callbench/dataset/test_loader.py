@@ -50,6 +50,7 @@ def test_every_field_of_a_line_reaches_the_case(record: Record, write: Write) ->
     assert case.expected == {"city": "Hangzhou", "nights": 2}
     assert case.accept == {"/city": Accept(("Hangzhou City",), "text", False)}
     assert case.unfillable == ("/phone",)
+    assert case.defects == {"/steps/0": "misaligned"}
     assert case.tags == ("flat",)
     assert case.cluster == "d1"
     assert case.line == 1
@@ -61,7 +62,7 @@ def test_what_is_left_out_is_empty(record: Record, write: Write) -> None:
     record["schema"]["required"].remove("phone")
     (case,) = load_dataset(write(record)).cases
     assert (case.conversation, case.facts, case.summary, case.steps) == ((), (), "", ())
-    assert (case.data, case.now, case.accept) == ({}, None, {})
+    assert (case.data, case.now, case.accept, case.defects) == ({}, None, {}, {})
     assert (case.unfillable, case.tags, case.cluster) == ((), (), "")
 
 

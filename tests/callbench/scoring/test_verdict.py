@@ -354,6 +354,37 @@ class TestRefused:
         }
 
 
+class TestGoldWithDefects:
+    """TRAPS D17: scored as it stands, without a crash and without a second verdict."""
+
+    def test_what_the_tool_does_not_have_can_never_be_filled(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts
+    ) -> None:
+        schema = {"additionalProperties": False}
+        case = make_case({"a": STRING}, {"a": "x", "b": 1, "c": {"d": 2}}, schema=schema)
+        score = judge(case, {"a": "x"}, undeclared=(("/b", 1), ("/c", {"d": 2}), ("/e", 3)))
+        assert verdicts(score) == {
+            "/a": "correct",
+            "/b": "missing",
+            "/c/d": "missing",
+            "/e": "undeclared",
+        }
+        assert score.counts == (1, 1, 2)
+
+    @pytest.mark.parametrize(
+        ("inner", "wanted"),
+        [(STRING, None), ({"enum": ["a"]}, "b"), ({"type": "integer", "minimum": 1}, 0)],
+    )
+    def test_a_gold_value_that_the_tool_would_refuse(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts, inner: Any, wanted: Any
+    ) -> None:
+        case = make_case({"a": inner}, {"a": wanted})
+        assert verdicts(judge(case, {})) == {"/a": "missing"}
+        refused = judge(case, {}, rejected=(("/a", wanted, "schema"),))
+        assert refused.counts == (0, 1, 1)
+        assert judge(case, {"a": wanted}).exact  # a system that is held to no schema
+
+
 class TestDefaults:
     def test_d4_leaving_out_an_expected_default_is_right_and_reported(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot
