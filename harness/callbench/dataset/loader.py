@@ -71,6 +71,14 @@ class Cases(Sequence[Case]):
         return self._read(self.place(index) for index in range(len(self)))
 
     def _read(self, places: Iterator[Place] | Sequence[Place]) -> Iterator[Case]:
+        return (self._case(raw, place) for place, raw in self._raw(places))
+
+    def lines(self) -> Iterator[tuple[Path, int, bytes]]:
+        """Yield the file of each case, the number of its line, and the line without its ending."""
+        places = (self.place(index) for index in range(len(self)))
+        return ((self._files[place.file], place.line, raw) for place, raw in self._raw(places))
+
+    def _raw(self, places: Iterator[Place] | Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
         current, stream = -1, None
         try:
             for place in places:
@@ -79,8 +87,7 @@ class Cases(Sequence[Case]):
                         stream.close()
                     current, stream = place.file, self._files[place.file].open("rb")
                 stream.seek(place.offset)
-                raw = content(stream.readline(), first=place.line == 1)
-                yield self._case(raw, place)
+                yield place, content(stream.readline(), first=place.line == 1)
         finally:
             if stream is not None:
                 stream.close()
