@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -40,8 +40,10 @@ class CassetteFile:
         models: Iterable[str],
         recorder: str,
         normalize: Normalizer | None = None,
+        scrubbers: Sequence[str] = (),
     ) -> None:
         self.path = path
+        self.scrubbers = tuple(scrubbers)
         self.models = tuple(models)
         self.recorder = recorder
         self.generation = 0
@@ -88,7 +90,7 @@ class CassetteFile:
             head = b"" if self._index.closed_line else b"\n"
             if self._index.header is None:
                 models = self.models or filter(None, [interaction.request.model])
-                head += lines.encode_header(self.recorder, models)
+                head += lines.encode_header(self.recorder, models, self.scrubbers)
             self._write(descriptor, head + encode(interaction, self._digest_of).data)
             self._catch_up(descriptor)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from callbench.cassette import jsontext
@@ -52,8 +52,8 @@ _RESPONSE_FIELDS = frozenset({"status", "headers", "elapsed_ms", "events", "erro
 # --- header ---------------------------------------------------------------------------------------
 
 
-def encode_header(recorder: str, models: Iterable[str]) -> bytes:
-    """The header line. ``recorder`` is ``"<name> <version>"``."""
+def encode_header(recorder: str, models: Iterable[str], scrubbers: Sequence[str] = ()) -> bytes:
+    """The header line. ``recorder`` is ``"<name> <version>"``, ``scrubbers`` are their names."""
     name, _, version = recorder.partition(" ")
     return _line(
         {
@@ -61,7 +61,7 @@ def encode_header(recorder: str, models: Iterable[str]) -> bytes:
             "version": VERSION,
             "recorder": {"name": name, "version": version},
             "models": sorted(set(models)),
-            "scrubbing": POLICY,
+            "scrubbing": {**POLICY, "scrubbers": list(scrubbers)} if scrubbers else POLICY,
         }
     )
 
@@ -73,6 +73,13 @@ def check_header(value: dict[str, Any]) -> None:
     version = value.get("version")
     if version != VERSION:
         raise FormatError(f"format version {version!r}; this callbench reads version {VERSION}")
+
+
+def scrubbers_of(header: dict[str, Any] | None) -> tuple[str, ...]:
+    """The names of the scrubbers that a header says a file was recorded with."""
+    scrubbing = (header or {}).get("scrubbing")
+    names = scrubbing.get("scrubbers", ()) if isinstance(scrubbing, dict) else ()
+    return tuple(str(name) for name in names) if isinstance(names, list) else ()
 
 
 # --- interactions ---------------------------------------------------------------------------------

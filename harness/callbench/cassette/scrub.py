@@ -1,8 +1,9 @@
 """No secret reaches a cassette: request headers are never kept, and the credentials they hold are masked.
 
-The credentials of a request (its authorization headers, key-like query parameters) are looked for in
-everything that would be stored: path, body, response headers, events, error text. Masking happens before
-the key is computed, so a recording made with one key answers a request made with another.
+The credentials of a request (its authorization headers, key-like query parameters and top-level members
+of its body, user and password of an address) are looked for in everything that would be stored: path,
+body, response headers, events, error text. Masking happens before the key is computed, so a recording
+made with one key answers a request made with another.
 """
 
 from __future__ import annotations
@@ -10,16 +11,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from callbench.cassette import jsontext
-from callbench.cassette.events import is_event_stream, payload
+from callbench.cassette.events import is_event_stream
 from callbench.cassette.interaction import Event, Request, Response
+from callbench.cassette.pieces import Place, Span, replace_spread
 
 MASK = "***"
 SHORTEST_SECRET = 8
@@ -51,16 +51,28 @@ _SECRET_PARAMETER = re.compile(
     r"(?i)(?:api[-_]?key|subscription[-_]key|key|(?:access|auth|id|refresh)?[-_]?token|auth|authorization"
     r"|secret|client[-_]secret|password|passwd|pwd|sig|signature)"
 )
+_SECRET_MEMBER = re.compile(
+    r"(?i)(?:x[-_])?(?:api[-_]?key|subscription[-_]key|(?:access|auth|refresh)[-_]?token|authorization"
+    r"|(?:client[-_]|app[-_])?secret|secret[-_](?:access[-_])?key|password|passwd)"
+)
+"""Members of a request's body that hold credentials; deeper ones are a tool's own business."""
+_ANY_MEMBER = re.compile(rb"(?i)key|token|auth|secret|passw")
+_FORM = re.compile(rb"[\w.~%+-]+=[^&\s]*(?:&[\w.~%+-]+=[^&\s]*)*")
+_USERINFO = re.compile(rb"(?<=://)[^\s/:@\"'<>\\]{1,256}:[^\s/@\"'<>\\]{1,256}(?=@)")
+_USERINFO_TEXT = re.compile(_USERINFO.pattern.decode())
 
 
 def secrets_of(
-    headers: Iterable[tuple[bytes, bytes]], target: str, extra: Sequence[str] = ()
+    headers: Iterable[tuple[bytes, bytes]],
+    target: str,
+    extra: Sequence[str] = (),
+    body: bytes = b"",
 ) -> tuple[str, ...]:
     """The credentials a request carries, longest first.
 
     ``headers``: raw names and values; ``target``: path and query as sent; ``extra``: further secrets.
     """
-    found = set(extra)
+    found = {*extra, *_body_credentials(body)}
     for name, value in headers:
         lowered = name.lower()
         if lowered in _SECRET_HEADERS:
@@ -95,15 +107,68 @@ def _parameters(target: str) -> Iterable[tuple[str, str]]:
         yield unquote_plus(name), value
 
 
+def _body_credentials(body: bytes) -> Iterable[str]:
+    if b"://" in body:
+        for userinfo in _USERINFO.findall(body):
+            yield userinfo.partition(b":")[2].decode("utf-8", "replace")
+    for _, value in _secret_members(body):
+        if isinstance(value, str):
+            yield value
+            yield value.removeprefix("Bearer ").strip()
+
+
+def _secret_members(body: bytes) -> list[tuple[str, Any]]:
+    """The top-level members of a JSON body, or the fields of a form, that are named like credentials."""
+    if not _ANY_MEMBER.search(body):
+        return []
+    if body.startswith(b"{"):
+        try:
+            value = jsontext.loads(body)
+        except ValueError:
+            return []
+        members = value.items()
+    elif _FORM.fullmatch(body):
+        members = [
+            (name, unquote_plus(text))
+            for name, text in _parameters("?" + body.decode("utf-8", "replace"))
+        ]
+    else:
+        return []
+    return [(name, text) for name, text in members if _SECRET_MEMBER.fullmatch(name) and text]
+
+
 def mask_request(request: Request, secrets: Sequence[str]) -> Request:
     """The request with every credential replaced by ``***``, in path and body."""
-    path = _mask_text(_mask_parameters(request.path), secrets) if secrets else request.path
-    if not secrets:
-        return request if "?" not in path else replace(request, path=_mask_parameters(path))
-    body = _mask_bytes(request.body, secrets)
+    path = _mask_parameters(request.path)
+    body = _mask_userinfo(_mask_members(request.body))
+    if secrets:
+        path, body = _mask_text(path, secrets), _mask_bytes(body, secrets)
     if path == request.path and body == request.body:
         return request
     return replace(request, path=path, body=body)
+
+
+def _mask_members(body: bytes) -> bytes:
+    """Mask the values of credential members of a body, however short."""
+    names = {name for name, value in _secret_members(body) if value != MASK}
+    if not names:
+        return body
+    if body.startswith(b"{"):
+        value = jsontext.loads(body)
+        return jsontext.dumps({k: MASK if k in names else v for k, v in value.items()})
+    parts = []
+    for part in body.split(b"&"):
+        name = part.partition(b"=")[0]
+        secret = unquote_plus(name.decode("utf-8", "replace")) in names
+        parts.append(name + b"=" + MASK.encode() if secret else part)
+    return b"&".join(parts)
+
+
+def _mask_userinfo(data: bytes) -> bytes:
+    """Mask user and password of addresses."""
+    if b"://" not in data:
+        return data
+    return _USERINFO.sub(b"%b:%b" % (MASK.encode(), MASK.encode()), data)
 
 
 def _mask_parameters(path: str) -> str:
@@ -121,15 +186,24 @@ def _mask_parameters(path: str) -> str:
 
 def mask_response(response: Response, secrets: Sequence[str]) -> Response:
     """The response with every credential masked, also one that is spread over several events."""
-    if not secrets:
+    at = any(b"@" in event.data for event in response.events)
+    if not (secrets or at or "@" in (response.error or "")):
         return response
-    events = [Event(event.at_ms, _mask_bytes(event.data, secrets)) for event in response.events]
+    events = [
+        Event(event.at_ms, _mask_userinfo(_mask_bytes(event.data, secrets)))
+        for event in response.events
+    ]
+    error = None if response.error is None else _mask_text(response.error, secrets)
+    if error is not None:
+        error = _mask_userinfo(error.encode("utf-8", "surrogateescape")).decode(
+            "utf-8", "surrogateescape"
+        )
     stream = is_event_stream(response.headers)
     return replace(
         response,
         headers={name: _mask_text(value, secrets) for name, value in response.headers.items()},
-        events=tuple(_mask_spread(events, secrets, event_stream=stream)),
-        error=None if response.error is None else _mask_text(response.error, secrets),
+        events=_mask_spread(events, secrets, event_stream=stream),
+        error=error,
     )
 
 
@@ -165,106 +239,20 @@ def _mask_text(text: str, secrets: Sequence[str]) -> str:
     )
 
 
-_Place = tuple[str | int, ...]
-
-
 def _mask_spread(
     events: Sequence[Event], secrets: Sequence[str], *, event_stream: bool
-) -> list[Event]:
-    """Mask credentials that a model streamed piece by piece, or a server escaped its own way.
+) -> tuple[Event, ...]:
+    """Mask credentials that a model streamed piece by piece, or a server escaped its own way."""
 
-    The texts at the same place of successive events (``choices/0/delta/content``) are read as one; an
-    event with a part of a credential in it is written anew, all others keep their bytes.
-    """
-    values = [_document(event.data, event_stream=event_stream) for event in events]
-    pieces: dict[_Place, list[tuple[int, str]]] = defaultdict(list)
-    for number, value in enumerate(values):
-        for place, text in _texts(value):
-            pieces[place].append((number, text))
-    changed: set[int] = set()
-    for place, texts in pieces.items():
-        masked = _mask_joined([text for _, text in texts], secrets)
-        for (number, text), new in zip(texts, masked, strict=True):
-            if new != text:
-                values[number] = _with_text(values[number], place, new)
-                changed.add(number)
-    return [
-        replace(event, data=_written(event.data, values[number], event_stream=event_stream))
-        if number in changed
-        else event
-        for number, event in enumerate(events)
-    ]
+    def find(text: str, _: Place) -> list[Span]:
+        return [
+            Span(found.start(), found.end(), MASK)
+            for secret in secrets
+            for found in re.finditer(re.escape(secret), text)
+        ] + [
+            Span(found.start(), found.end(), f"{MASK}:{MASK}")
+            for found in _USERINFO_TEXT.finditer(text)
+            if found[0] != f"{MASK}:{MASK}"
+        ]
 
-
-def _document(data: bytes, *, event_stream: bool) -> Any:
-    """The JSON value an event carries; a text that is not JSON stands for itself."""
-    text = payload(data) if event_stream else data
-    try:
-        return jsontext.loads(text)
-    except ValueError:
-        return text.decode("utf-8", "surrogateescape")
-
-
-def _written(data: bytes, value: Any, *, event_stream: bool) -> bytes:
-    """The event ``data`` with ``value`` as its payload; its other fields stay."""
-    text = (
-        value.encode("utf-8", "surrogateescape")
-        if isinstance(value, str)
-        else jsontext.dumps(value)
-    )
-    if not event_stream:
-        return text
-    fields = [line for line in data.splitlines() if line and line.partition(b":")[0] != b"data"]
-    return b"\n".join([*fields, *(b"data: " + line for line in text.split(b"\n"))]) + b"\n\n"
-
-
-def _texts(value: Any, place: _Place = ()) -> Iterable[tuple[_Place, str]]:
-    if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            yield from _texts(member, (*place, name))
-    elif isinstance(value, list):
-        for index, member in enumerate(value):
-            yield from _texts(member, (*place, index))
-
-
-def _with_text(value: Any, place: _Place, text: str) -> Any:
-    if not place:
-        return text
-    parent = value
-    for step in place[:-1]:
-        parent = parent[step]
-    parent[place[-1]] = text
-    return value
-
-
-def _mask_joined(texts: list[str], secrets: Sequence[str]) -> list[str]:
-    """Mask credentials in the joined texts; the mask stands in the piece where one begins."""
-    joined = "".join(texts)
-    spans = sorted(
-        (found.start(), found.end())
-        for secret in secrets
-        for found in re.finditer(re.escape(secret), joined)
-    )
-    if not spans:
-        return texts
-    ends = [0]
-    for text in texts:
-        ends.append(ends[-1] + len(text))
-    return [_cut(joined, begin, end, spans) for begin, end in pairwise(ends)]
-
-
-def _cut(joined: str, begin: int, end: int, spans: list[tuple[int, int]]) -> str:
-    """The part ``begin:end`` of ``joined`` with the given spans masked."""
-    parts: list[str] = []
-    position = begin
-    for start, stop in spans:
-        if stop <= position or start >= end:
-            continue
-        parts.append(joined[position : max(start, position)])
-        if start >= begin:
-            parts.append(MASK)
-        position = min(stop, end)
-    parts.append(joined[position:end])
-    return "".join(parts)
+    return replace_spread(events, find, event_stream=event_stream)

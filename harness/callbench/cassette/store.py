@@ -5,18 +5,21 @@ This is what transports, servers and verbs use; the file underneath is ``file.Ca
 
 from __future__ import annotations
 
+import dataclasses
 import logging
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from callbench.cassette import format as lines
 from callbench.cassette.file import CassetteFile
 from callbench.cassette.index import Entry
 from callbench.cassette.interaction import Interaction, Normalizer, Request
 from callbench.cassette.key import request_key
 from callbench.cassette.lock import exclusive
 from callbench.cassette.nearest import Nearest, Neighbors
+from callbench.cassette.scrubbers import Scrubber, Scrubbing
 from callbench.cassette.writer import recorder_name, replace_file
 from callbench.errors import CassetteError
 
@@ -46,9 +49,16 @@ class Cassette:
     appended is put in order.
     """
 
-    def __init__(self, file: CassetteFile, normalize: Normalizer | None = None) -> None:
+    def __init__(
+        self,
+        file: CassetteFile,
+        normalize: Normalizer | None = None,
+        scrubbing: Scrubbing | None = None,
+    ) -> None:
         """For ``open``, which is the way to make one."""
         self.path = file.path
+        self.scrubbing = scrubbing or Scrubbing()
+        """What is taken out of requests and answers before they are looked up and stored."""
         self._file = file
         self._normalize = normalize
         self._neighbors: tuple[int, Neighbors] | None = None
@@ -64,18 +74,25 @@ class Cassette:
         models: Iterable[str] = (),
         recorder: str | None = None,
         normalize: Normalizer | None = None,
+        scrubbers: Sequence[Scrubber | str] | Scrubbing = (),
     ) -> Self:
         """Index the file at ``path``; one that does not exist is a cassette without recordings.
 
         ``models`` and ``recorder`` (``"<name> <version>"``) go into the header of a new file. ``normalize``
-        is applied to every request before its key is computed, stored ones included. Raises
+        is applied to every request before its key is computed, stored ones included. ``scrubbers`` are
+        applied before that, to requests and to what is recorded (see ``scrubbers``). Raises
         ``CassetteError`` naming file and line of a broken line; a cut last line is only warned about.
         """
+        scrubbing = scrubbers if isinstance(scrubbers, Scrubbing) else Scrubbing.of(scrubbers)
         file = CassetteFile(
-            Path(path), models=models, recorder=recorder or recorder_name(), normalize=normalize
+            Path(path),
+            models=models,
+            recorder=recorder or recorder_name(),
+            normalize=normalize,
+            scrubbers=scrubbing.names,
         )
         with file.reading():
-            return cls(file, normalize)
+            return cls(file, normalize, scrubbing)
 
     def __len__(self) -> int:
         with self._file.reading() as index:
@@ -100,6 +117,7 @@ class Cassette:
 
     def key_of(self, request: Request) -> str:
         """The key under which this cassette files ``request``."""
+        request = self.scrubbing.request(request)
         return request_key(self._normalize(request) if self._normalize else request)
 
     def find(
@@ -140,6 +158,7 @@ class Cassette:
         number of recordings once, and compares texts.
         """
         file = self._file
+        request = self.scrubbing.request(request)
         with file.reading() as index:
             if self._neighbors is None or self._neighbors[0] != file.generation:
                 self._neighbors = (file.generation, Neighbors(index.entries, file.interaction))
@@ -152,7 +171,7 @@ class Cassette:
 
         Raises ``CassetteError`` when the disk refuses.
         """
-        self._file.append(interaction)
+        self._file.append(self._scrubbed(interaction))
         self._appended = True
 
     def replace(self, interaction: Interaction) -> None:
@@ -160,14 +179,38 @@ class Cassette:
 
         Cases that were not asked again keep their recordings. Until then the file stays as it is.
         """
+        interaction = self._scrubbed(interaction)
         with self._file.reading():
             if self._journal is None:
                 self._journal = self._open_journal()
             self._journal.append(interaction)
             self._replaced.add((interaction.key, interaction.case, interaction.ordinal))
 
+    def _scrubbed(self, interaction: Interaction) -> Interaction:
+        """What may be written of an interaction, under the key of what is left of its request."""
+        if not self.scrubbing:
+            return interaction
+        request = self.scrubbing.request(interaction.request)
+        return dataclasses.replace(
+            interaction,
+            key=interaction.key if request == interaction.request else self.key_of(request),
+            request=request,
+            response=self.scrubbing.response(interaction.response),
+        )
+
     def adopt(self) -> None:
-        """Take in what a re-recording left behind that was killed before it could ``close``."""
+        """Take in what a re-recording left behind that was killed before it could ``close``.
+
+        Raises ``CassetteError`` for a file that was recorded with other scrubbers than are used now.
+        """
+        header = self.header
+        if header and lines.scrubbers_of(header) != self.scrubbing.names:
+            raise CassetteError(
+                f"{self.path} was recorded with {_scrubbers(lines.scrubbers_of(header))}, "
+                f"this run uses {_scrubbers(self.scrubbing.names)}: one file cannot hold both.",
+                remedy="Use the same scrubbers, or apply these to the file first: "
+                f"callbench cassette scrub {self.path}",
+            )
         with self._file.reading():
             if self._journal is None and self._journal_path.exists():
                 logger.warning("%s: taking in a re-recording that was interrupted", self.path)
@@ -243,9 +286,14 @@ class Cassette:
                 (stored.interaction() for stored in ordered),
                 models=models or self._file.models,
                 recorder=self._file.recorder,
+                scrubbers=lines.scrubbers_of(index.header) or self._file.scrubbers,
             )
             self._file.release()
         self._appended = False
+
+
+def _scrubbers(names: Sequence[str]) -> str:
+    return f"the scrubbers {', '.join(names)}" if names else "no scrubbers"
 
 
 def rewrite(path: str | Path) -> None:

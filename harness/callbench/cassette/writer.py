@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,12 @@ def encode(interaction: Interaction, digest_of: Callable[[str], str | None]) -> 
 
 
 def replace_file(
-    path: Path, interactions: Iterable[Interaction], *, models: Iterable[str], recorder: str
+    path: Path,
+    interactions: Iterable[Interaction],
+    *,
+    models: Iterable[str],
+    recorder: str,
+    scrubbers: Sequence[str] = (),
 ) -> None:
     """Write a whole cassette and put it in the place of ``path`` at once.
 
@@ -64,7 +69,7 @@ def replace_file(
     draft = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(lines.encode_header(recorder, models))
+            file.write(lines.encode_header(recorder, models, scrubbers))
             for interaction in interactions:
                 encoded = encode(interaction, digests.get)
                 digests.update((identifier, digest) for identifier, digest, _ in encoded.texts)
