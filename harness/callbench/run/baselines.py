@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from callbench.dataset.case import Case
-from callbench.scoring.folding import fold
+from callbench.dataset.folding import fold
 from callbench.scoring.outcome import Outcome
 from corecall.slot.processor import SlotProcessor
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from callbench.dataset.case import Case
+from callbench.dataset.folding import fold
 from callbench.dataset.loader import Dataset
 from callbench.errors import UsageError
-from callbench.scoring.folding import fold
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -4,7 +4,7 @@ The ladder, strictest first:
 
 * ``json``: the same JSON text up to the order of object members; ``1`` and ``1.0`` differ.
 * ``number``: numbers equal by value at any depth; a boolean is never a number (TRAPS D2, D3).
-* ``text``: strings equal after folding (:mod:`callbench.scoring.folding`).
+* ``text``: strings equal after folding (:mod:`callbench.dataset.folding`).
 * ``set``: lists equal after reordering, only where the case declares it (TRAPS D12).
 
 The rung of a structure is the weakest that any part of it needed. Strict scores count the first
@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterable
 from enum import IntEnum
 from typing import Any
 
-from callbench.scoring.folding import fold
+from callbench.dataset.folding import fold
 
 
 class Rung(IntEnum):

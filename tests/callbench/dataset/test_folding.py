@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callbench.scoring.folding import fold
+from callbench.dataset.folding import fold
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,165 @@
+"""Where in a case a value stands: is there anything that an answer could have been read from?
+
+Texts are compared folded and on borders of words, numbers by value on borders of numbers, so that
+neither ``1`` is in ``10`` nor ``art`` in ``party`` (TRAPS D8). Small numbers are also found as English
+words and Chinese numerals. What is found nowhere may still be right: reckoned, translated, chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+from callbench.dataset.case import Case
+from callbench.dataset.folding import fold
+
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d]|[.,]\d)")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_ENGLISH = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+).split()
+_TENS = "thirty forty fifty sixty seventy eighty ninety".split()
+_WORDS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_ENGLISH)},
+    **{word: 10 * tens for tens, word in enumerate(_TENS, start=3)},
+    **{"a": 1, "an": 1, "couple": 2, "dozen": 12, "once": 1, "twice": 2, "half": 0},
+}
+_CHINESE_DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")}
+_CHINESE_DIGITS |= {"〇": 0, "两": 2}
+_CHINESE = re.compile("[零〇一二两三四五六七八九十百千万]+")
+_UNITS = {"十": 10, "百": 100, "千": 1000}
+
+
+def texts(case: Case) -> tuple[tuple[str, str], ...]:
+    """Return every text that a model is given of a case beside the tool, with its field's pointer."""
+    return tuple(_texts(case))
+
+
+def _texts(case: Case) -> Iterator[tuple[str, str]]:
+    yield "/question", case.question
+    for index, record in enumerate(case.conversation):
+        yield f"/conversation/{index}", record["content"]
+    for index, fact in enumerate(case.facts):
+        yield f"/facts/{index}", fact
+    if case.summary:
+        yield "/summary", case.summary
+    for index, step in enumerate(case.steps):
+        for leaf in _leaves(step.output_data):
+            yield f"/steps/{index}", leaf
+    for leaf in _leaves(case.data):
+        yield "/data", leaf
+    if case.now is not None:
+        yield "/now", case.now.isoformat()
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from _leaves(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def places(case: Case, value: Any) -> tuple[str, ...]:
+    """Return the pointers of the texts that hold a string or a number; none for anything else.
+
+    A list or an object is held where each of its strings and numbers is held somewhere; the
+    places are then all of theirs.
+    """
+    if isinstance(value, dict | list):
+        parts = list(_scalars(value))
+        found = [places(case, part) for part in parts]
+        if not parts or not all(found):
+            return ()
+        return tuple(dict.fromkeys(place for one in found for place in one))
+    if isinstance(value, bool) or value is None:
+        return ()
+    return tuple(dict.fromkeys(place for place, text in texts(case) if holds(text, value)))
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from _scalars(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def holds(text: str, value: str | int | float) -> bool:
+    """Say whether a text holds a string, folded and on word borders, or a number by its value."""
+    if isinstance(value, str):
+        wanted = fold(value)
+        if not wanted:
+            return False
+        if _stands_in(wanted, fold(text)):
+            return True
+        number = _decimal(wanted)
+        return number is not None and number in _numbers(text)
+    number = _decimal(str(value))
+    return number is not None and number in _numbers(text)
+
+
+def _stands_in(wanted: str, text: str) -> bool:
+    at = text.find(wanted)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(wanted) : at + len(wanted) + 1]
+        if not _joined(before, wanted[:1]) and not _joined(wanted[-1:], after):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _joined(one: str, other: str) -> bool:
+    """Say whether two neighboring characters belong to one word; CJK text has no borders."""
+    return bool(one and other) and all(
+        character.isalnum() and not "\u3040" <= character <= "\u9fff" for character in (one, other)
+    )
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number.normalize() if number.is_finite() else None
+
+
+@lru_cache(maxsize=256)
+def _numbers(text: str) -> frozenset[Decimal]:
+    folded = fold(text)
+    found = {_decimal(match.group().replace(",", "")) for match in _NUMBER.finditer(folded)}
+    # "7pm", "50k" and "B12" hold their digits too; a sign there is a dash.
+    found |= {_decimal(match.group()) for match in _DIGITS.finditer(folded)}
+    words = re.findall(r"[a-z]+", folded)
+    found |= {Decimal(_WORDS[word]).normalize() for word in words if word in _WORDS}
+    for tens, unit in zip(words, words[1:], strict=False):
+        if _WORDS.get(tens, 0) in range(20, 100, 10) and 0 < _WORDS.get(unit, 0) < 10:
+            found.add(Decimal(_WORDS[tens] + _WORDS[unit]).normalize())
+    found |= {Decimal(_chinese(match.group())).normalize() for match in _CHINESE.finditer(folded)}
+    return frozenset(number for number in found if number is not None)
+
+
+def _chinese(numeral: str) -> int:
+    """Return the value of a Chinese numeral up to the ten thousands; digits alone are positional."""
+    if not any(character in "十百千万" for character in numeral):
+        return int("".join(str(_CHINESE_DIGITS[character]) for character in numeral))
+    total = section = digit = 0
+    for character in numeral:
+        if character == "万":
+            total, section, digit = (total + section + digit or 1) * 10_000, 0, 0
+        elif character in _UNITS:
+            section += (digit or 1) * _UNITS[character]
+            digit = 0
+        else:
+            digit = _CHINESE_DIGITS[character]
+    return total + section + digit
