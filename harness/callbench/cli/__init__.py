@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 import callbench
-from callbench.cli import cassette, conform, dataset, fuzz, models, report, run
+from callbench.cli import cassette, compare, conform, dataset, fuzz, models, report, run
 from callbench.errors import CallbenchError, ExitCode
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 run.register(app)
 report.register(app)
+compare.register(app)
 conform.register(app)
 fuzz.register(app)
 app.add_typer(cassette.app, name="cassette")

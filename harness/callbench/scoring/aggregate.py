@@ -9,14 +9,37 @@ how often each set of counts came up.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from callbench.scoring.statistics.intervals import LEVEL, RESAMPLES, SEED, Rate, proportion, ratio
+from callbench.scoring.statistics.intervals import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Pair,
+    Rate,
+    proportion,
+    ratio,
+)
 from callbench.scoring.statistics.intervals import f1 as f1_rate
-from callbench.scoring.statistics.sums import ClusterSums
+from callbench.scoring.statistics.sums import ClusterSums, Counts
 
-__all__ = ["LEVEL", "RESAMPLES", "SEED", "Rate", "SlotCounts", "Tally", "proportion"]
+Metric = Callable[[Counts], Pair]
+
+__all__ = [
+    "CASE_METRICS",
+    "LEVEL",
+    "METRICS",
+    "RESAMPLES",
+    "SEED",
+    "Rate",
+    "SlotCounts",
+    "Tally",
+    "case_counts",
+    "proportion",
+    "rate_of",
+]
 
 _CASE = (
     "cases",
@@ -78,16 +101,16 @@ class Tally:
             "unparsed": total["unparsed"],
             "provider_errors": total["provider_errors"],
             "repaired": total["repaired"],
-            "exact": _case_rate(groups, "exact"),
-            "exact_strict": _case_rate(groups, "exact_strict"),
-            "exact_all": _case_rate(groups, "exact", of_all=True),
-            "exact_repaired": _repaired_rate(groups),
+            "exact": rate_of("exact", groups).as_dict(),
+            "exact_strict": rate_of("exact_strict", groups).as_dict(),
+            "exact_all": rate_of("exact_all", groups).as_dict(),
+            "exact_repaired": ratio(_pairs(groups, _repaired)).as_dict(),
             **{name: rate.as_dict() for name, rate in slots.items()},
-            "schema_valid": _case_rate(groups, "schema_valid"),
+            "schema_valid": rate_of("schema_valid", groups).as_dict(),
         }
 
 
-def case_counts(record: dict[str, Any], counts: tuple[int, int, int]) -> tuple[int, ...]:
+def case_counts(record: dict[str, Any], counts: tuple[int, int, int]) -> Counts:
     """Return a record's counts, one for each thing that is counted."""
     if record["status"] == "provider_error":
         return (1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -105,25 +128,48 @@ def case_counts(record: dict[str, Any], counts: tuple[int, int, int]) -> tuple[i
     )
 
 
-def _case_rate(groups: Counter[tuple[int, ...]], name: str, *, of_all: bool = False) -> Any:
-    at, cases, failed = _AT[name], _AT["cases"], _AT["provider_errors"]
-    pairs: Counter[tuple[float, float]] = Counter()
+def _of_scored(name: str) -> Metric:
+    at = _AT[name]
+    return lambda counts: (counts[at], counts[0] - counts[1])
+
+
+METRICS: dict[str, Metric] = {
+    "exact": _of_scored("exact"),
+    "exact_strict": _of_scored("exact_strict"),
+    "exact_all": lambda counts: (counts[_AT["exact"]], counts[0]),
+    "slot_precision": lambda counts: (counts[-3], counts[-3] + counts[-2]),
+    "slot_recall": lambda counts: (counts[-3], counts[-3] + counts[-1]),
+    "slot_f1": lambda counts: (2 * counts[-3], 2 * counts[-3] + counts[-2] + counts[-1]),
+    "schema_valid": _of_scored("schema_valid"),
+}
+"""Every metric that runs are compared by: the two numbers, from :func:`case_counts`, whose sums it
+is the ratio of."""
+
+CASE_METRICS = frozenset({"exact", "exact_strict", "exact_all", "schema_valid"})
+"""Those that a case either has or has not."""
+
+
+def rate_of(metric: str, groups: Counter[Counts]) -> Rate:
+    """Return a metric of :data:`METRICS` from the sums of case counts by cluster."""
+    if metric in CASE_METRICS:
+        return ratio(_pairs(groups, METRICS[metric]))
+    return _slot_rates(groups, len(_CASE))[metric]
+
+
+def _pairs(groups: Counter[Counts], metric: Metric) -> Counter[Pair]:
+    pairs: Counter[Pair] = Counter()
     for sums, times in groups.items():
-        pairs[(sums[at], sums[cases] - (0 if of_all else sums[failed]))] += times
-    return ratio(pairs).as_dict()
+        pairs[metric(sums)] += times
+    return pairs
 
 
-def _repaired_rate(groups: Counter[tuple[int, ...]]) -> Any:
-    at, over = _AT["exact_repaired"], _AT["repaired"]
-    pairs: Counter[tuple[float, float]] = Counter()
-    for sums, times in groups.items():
-        pairs[(sums[at], sums[over])] += times
-    return ratio(pairs).as_dict()
+def _repaired(counts: Counts) -> Pair:
+    return (counts[_AT["exact_repaired"]], counts[_AT["repaired"]])
 
 
-def _slot_rates(groups: Counter[tuple[int, ...]], start: int) -> dict[str, Rate]:
-    filled: Counter[tuple[float, float]] = Counter()
-    expected: Counter[tuple[float, float]] = Counter()
+def _slot_rates(groups: Counter[Counts], start: int) -> dict[str, Rate]:
+    filled: Counter[Pair] = Counter()
+    expected: Counter[Pair] = Counter()
     triples: Counter[tuple[int, int, int]] = Counter()
     for sums, times in groups.items():
         tp, fp, fn = sums[start : start + 3]
