@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from callbench.cli import output
+
+if TYPE_CHECKING:
+    from callbench.run.gates import Gates, Judged
 
 # The enum itself stands in callbench.cassette, which takes longer to import than --help may.
 Mode = Literal["replay", "record", "rerecord", "live"]
@@ -50,6 +53,21 @@ Repeats = Annotated[
     int, typer.Option("--repeats", min=1, help="Answers per case, each with its own recording.")
 ]
 Limit = Annotated[int | None, typer.Option("--limit", help="Only the first N cases.")]
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option("--fail-under", help="Exit 1 when a rate is lower: slot_f1=0.8 (repeatable)."),
+]
+Baseline = Annotated[
+    Path | None, typer.Option("--baseline", help="Run to hold against --max-regression.")
+]
+MaxRegression = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-regression",
+        help="Exit 1 when a rate is lower than the baseline's by more than this, as far as the "
+        "interval of the difference tells: exact=0.02 (repeatable).",
+    ),
+]
 Impl = Annotated[
     str | None,
     typer.Option(
@@ -102,6 +120,9 @@ def run(
     concurrency: Concurrency = None,
     deadline: Deadline = 300.0,
     trace: Trace = False,
+    fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    max_regression: MaxRegression = None,
     out: Out = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -112,6 +133,7 @@ def run(
     """
     from callbench.cassette.transport import Mode as CassetteMode
     from callbench.run.config import RunConfig
+    from callbench.run.gates import gates_of
 
     given = RunConfig(
         dataset=dataset,
@@ -136,7 +158,8 @@ def run(
         impl=impl,
         out=out,
     )
-    _go(given, json_=json_, quiet=quiet)
+    gates = gates_of(fail_under or (), max_regression or (), baseline)
+    _go(given, gates, json_=json_, quiet=quiet)
 
 
 def record(
@@ -168,13 +191,21 @@ def _takes_options_of_run(verb: Any) -> None:
 _takes_options_of_run(record)
 
 
-def _go(config: Any, *, json_: bool, quiet: bool) -> None:
+def _go(config: Any, gates: Gates, *, json_: bool, quiet: bool) -> None:
     import asyncio
 
     from callbench.report.summary import Summary
     from callbench.report.write import write_report
     from callbench.run.execute import execute, run_baseline, selected
+    from callbench.run.gates import beside, failure
     from callbench.run.opening import BASELINES
+
+    if gates.baseline is not None:
+        from callbench.report.joined import read_run, require_cases
+
+        planned = selected(config)
+        ids = (case.id for case in planned.cases)
+        require_cases(read_run(gates.baseline), planned.sha256, ids)
 
     async def everything() -> tuple[Any, list[dict[str, Any]]]:
         silent = quiet or json_
@@ -191,13 +222,36 @@ def _go(config: Any, *, json_: bool, quiet: bool) -> None:
     finished, baselines = asyncio.run(everything())
     problem = finished.problem()
     if finished.miss is not None and problem is not None:
-        raise problem
+        raise beside(problem, None) if gates else problem
     document = write_report(
         finished.directory, baselines=baselines, prices=output.prices_of(finished.info)
     )
+    judged = _judged(gates, document, finished.directory)
     if json_:
-        output.print_json(output.run_object(document, finished.directory, finished.seconds))
+        told = output.run_object(document, finished.directory, finished.seconds)
+        output.print_json(told | ({"gates": [one.as_dict() for one in judged]} if gates else {}))
     elif not quiet:
         output.print_report(document, finished.directory)
+        for one in judged:
+            if one.result != "failed":
+                typer.echo(f"gate {one.result}: {one.text}")
     if problem is not None:
-        raise problem
+        raise beside(problem, judged)
+    failed = failure(judged)
+    if failed is not None:
+        raise failed
+
+
+def _judged(gates: Gates, document: dict[str, Any], directory: Path) -> list[Judged]:
+    from callbench.run.gates import judge_regression, judge_value
+
+    judged = [judge_value(gate, document["rows"][0]) for gate in gates.fail_under]
+    if gates.baseline is not None:
+        from callbench.report.comparison import Question, compare
+        from callbench.report.comparison_tables import changed_text
+
+        for gate in gates.max_regression:
+            found = compare([gates.baseline, directory], Question(gate.metric))["models"][0]
+            turned = changed_text(found["name"], found["changed"])
+            judged.append(judge_regression(gate, found, turned))
+    return judged

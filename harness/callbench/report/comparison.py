@@ -193,7 +193,9 @@ def _slices(joined: Joined, run: RunResults, question: Question) -> list[dict[st
         both = (*cases, *(run.cases[name] for name in joined.ids))
         for kind in sorted({kind for case in both for kind in case.types}):
             of_type = _mean_of_type(kind, metric)
-            found.append((kind, difference(_pairings(joined, run, of_type))))
+            pairings = _pairings(joined, run, of_type)
+            there = (one for one in pairings if one.baseline[1] or one.other[1])
+            found.append((kind, difference(there)))
     else:
         for name in sorted({name for case in cases for name in _names(case, question.by)}):
             chosen = _pairings(

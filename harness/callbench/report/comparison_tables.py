@@ -54,7 +54,7 @@ _FOUND: tuple[Column, ...] = (
     ("p", _of_model(lambda row: p_value(row["p"]))),
     ("p adjusted", _of_model(lambda row: p_value(row["p_holm" if "p_holm" in row else "p_bh"]))),
     ("detectable", _of_model(_detectable)),
-    ("verdict", lambda row: row["verdict"] if "verdict" in row else "baseline"),
+    ("verdict", lambda row: row.get("verdict", "baseline")),
 )
 _SLICES: tuple[Column, ...] = (
     ("", lambda row: str(row["name"])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +13,7 @@ from callbench.errors import DatasetError, UsageError
 from callbench.report.runlog import LOG, iter_records, not_a_record, read_info
 from callbench.report.summary import counts_of
 from callbench.scoring.aggregate import METRICS, case_counts
+from callbench.scoring.result import SCORER_VERSION
 from callbench.scoring.statistics.sums import Counts
 
 _NAMED = 5
@@ -137,6 +138,26 @@ def join(paths: Sequence[Path], *, common: bool = False) -> Joined:
                     remedy="Cases are joined by their ids; run both on the same data.",
                 )
     return Joined(runs, ids, tuple(len(run.cases) - len(ids) for run in runs))
+
+
+def require_cases(run: RunResults, sha256: str, ids: Iterable[str]) -> None:
+    """Raise :class:`UsageError` where a run is not over just these cases of the dataset of this hash.
+
+    So a baseline that will not match is refused before anything is asked.
+    """
+    planned = RunResults(
+        "this run",
+        Path("this run"),
+        {**run.info, "dataset_sha256": sha256, "scorer_version": SCORER_VERSION},
+        dict.fromkeys(ids, CaseResult("", (), "", 0)),
+    )
+    _one_scorer([run, planned])
+    differences = _differences(run, planned)
+    if differences:
+        raise UsageError(
+            "The baseline is not over the same cases:\n" + "\n".join(differences),
+            remedy="Take a run over the same data and the same selection as baseline.",
+        )
 
 
 def _told_apart(runs: Sequence[RunResults]) -> tuple[RunResults, ...]:
