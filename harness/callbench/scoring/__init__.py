@@ -2,7 +2,7 @@
 
 from callbench.scoring.aggregate import Rate, Tally, proportion
 from callbench.scoring.outcome import Outcome, Status
-from callbench.scoring.record import Spent, case_record, record_line
+from callbench.scoring.record import Spent, case_record, record_line, scored_again, stored_outcome
 from callbench.scoring.result import SCORER_VERSION, CaseScore, SlotScore
 from callbench.scoring.verdict import score_case
 
@@ -19,4 +19,6 @@ __all__ = [
     "proportion",
     "record_line",
     "score_case",
+    "scored_again",
+    "stored_outcome",
 ]

@@ -3,6 +3,10 @@
 Everything that the clock decides stands under the one key ``timing``, last, so that two replays of
 the same run are byte-identical without it. A slot without an expected or a given value lacks the
 key: absent is not null.
+
+The record also holds the whole :class:`Outcome`, so that a stored run can be scored again without
+any model: ``status``, ``slot_data`` and ``error`` stand for themselves, ``outcome`` holds those of
+its other fields that are not at their default.
 """
 
 from __future__ import annotations
@@ -34,17 +38,11 @@ def case_record(case: Case, outcome: Outcome, score: CaseScore, spent: Spent) ->
     """Return the record of one scored case. Keys are always all there, in this order."""
     return {
         "id": case.id,
-        "lang": case.lang,
-        "tags": list(case.tags),
-        "cluster": case.cluster,
-        "question": case.question,
-        "status": score.status,
-        "exact": score.exact,
-        "exact_strict": score.exact_strict,
-        "schema_valid": score.schema_valid,
-        "repaired": score.repaired,
+        **_asked(case),
+        **_flags(score),
         "slot_data": outcome.slot_data,
         "slots": [_slot(slot) for slot in score.slots],
+        "outcome": _rest(outcome),
         "error": outcome.error,
         "calls": spent.calls,
         "prompt_tokens": spent.prompt_tokens,
@@ -56,6 +54,62 @@ def case_record(case: Case, outcome: Outcome, score: CaseScore, spent: Spent) ->
             ),
         },
     }
+
+
+def stored_outcome(record: dict[str, Any]) -> Outcome | None:
+    """Return the outcome that a record holds, ``None`` when it is of a version that kept it not.
+
+    Raises ``KeyError``, ``TypeError`` or ``ValueError`` for what is no such record.
+    """
+    if "outcome" not in record:
+        return None
+    rest = dict(record["outcome"])
+    return Outcome(
+        status=record["status"],
+        slot_data=record["slot_data"],
+        error=record["error"],
+        rejected=tuple((at, value, why) for at, value, why in rest.pop("rejected", ())),
+        undeclared=tuple((at, value) for at, value in rest.pop("undeclared", ())),
+        **rest,
+    )
+
+
+def scored_again(record: dict[str, Any], case: Case, score: CaseScore) -> dict[str, Any]:
+    """Return the record with another score, and what it copies from the case; the order is kept."""
+    slots = [_slot(slot) for slot in score.slots]
+    return {**record, **_asked(case), **_flags(score), "slots": slots}
+
+
+def _asked(case: Case) -> dict[str, Any]:
+    return {
+        "lang": case.lang,
+        "tags": list(case.tags),
+        "cluster": case.cluster,
+        "question": case.question,
+    }
+
+
+def _flags(score: CaseScore) -> dict[str, Any]:
+    return {
+        "status": score.status,
+        "exact": score.exact,
+        "exact_strict": score.exact_strict,
+        "schema_valid": score.schema_valid,
+        "repaired": score.repaired,
+    }
+
+
+def _rest(outcome: Outcome) -> dict[str, Any]:
+    rest: dict[str, Any] = {}
+    if not outcome.asked:
+        rest["asked"] = False
+    if outcome.repaired:
+        rest["repaired"] = True
+    for name in ("filled_by", "rejected", "undeclared", "remaining_schema"):
+        value = getattr(outcome, name)
+        if value:
+            rest[name] = value
+    return rest
 
 
 def _slot(slot: SlotScore) -> dict[str, Any]:

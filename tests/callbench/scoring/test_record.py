@@ -5,8 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from callbench.dataset import Case
-from callbench.scoring import Outcome, Spent, case_record, record_line, score_case
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callbench.dataset import Case, Tool
+from callbench.scoring import (
+    Outcome,
+    Spent,
+    case_record,
+    record_line,
+    score_case,
+    scored_again,
+    stored_outcome,
+)
 
 Make = Callable[..., Case]
 
@@ -53,6 +65,7 @@ def test_the_record_says_everything_and_what_the_clock_decides_comes_last(make_c
                 "expected": None,
             },
         ],
+        "outcome": {"filled_by": {"/a": "stage1"}},
         "error": "",
         "calls": 2,
         "prompt_tokens": 100,
@@ -96,3 +109,73 @@ def test_what_orjson_cannot_write_is_written_all_the_same() -> None:
     assert line.endswith(b"}\n")
     assert line.count(b"\n") == 1
     assert json.loads(line) == record
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(st.text(), VALUES, max_size=3)
+POINTERS = st.text().map("/{}".format)
+OUTCOMES = st.builds(
+    Outcome,
+    status=st.sampled_from(["ok", "unparsed", "provider_error"]),
+    slot_data=OBJECTS,
+    remaining_schema=OBJECTS,
+    filled_by=st.dictionaries(POINTERS, st.sampled_from(["known", "stage1", "stage2"])),
+    rejected=st.lists(st.tuples(POINTERS, VALUES, st.text())).map(tuple),
+    undeclared=st.lists(st.tuples(POINTERS, VALUES)).map(tuple),
+    asked=st.booleans(),
+    repaired=st.booleans(),
+    error=st.text(),
+)
+PLAIN = Case("c", "en", Tool("t"), {"type": "object"}, "q", {})
+
+
+@given(OUTCOMES)
+def test_the_outcome_is_rebuilt_exactly_and_the_line_with_it(outcome: Outcome) -> None:
+    score = score_case(PLAIN, outcome)
+    line = record_line(case_record(PLAIN, outcome, score, Spent(1, None, 7, 1.5, 1.0)))
+    record = json.loads(line)
+    rebuilt = stored_outcome(record)
+    # repr: 1, 1.0 and true are told apart, and so is the order of keys.
+    assert repr(rebuilt) == repr(outcome)
+    assert rebuilt is not None
+    assert record_line(scored_again(record, PLAIN, score_case(PLAIN, rebuilt))) == line
+
+
+def test_what_a_record_has_beside_the_score_stays_where_it_is(make_case: Make) -> None:
+    case = make_case({"a": {}}, {"a": 1})
+    outcome = Outcome(slot_data={"a": 2})
+    record = case_record(case, outcome, score_case(case, outcome), Spent(3))
+    record = {"id": "c", "repeat": 4, **record}
+    moved = make_case({"a": {}}, {"a": 2}, tags=("new",))
+    again = scored_again(record, moved, score_case(moved, outcome))
+    assert list(again) == list(record)
+    assert (again["repeat"], again["calls"]) == (4, 3)
+    assert (again["exact"], again["tags"], again["slots"][0]["expected"]) == (True, ["new"], 2)
+    assert record["exact"] is False
+
+
+def test_a_record_without_its_outcome_cannot_be_rebuilt(make_case: Make) -> None:
+    case = make_case({}, {})
+    record = case_record(case, Outcome(), score_case(case, Outcome()), Spent())
+    del record["outcome"]
+    assert stored_outcome(record) is None
+
+
+@pytest.mark.parametrize("broken", [[], {"asked": 1, "what": 2}, {"rejected": [1]}])
+def test_a_broken_outcome_is_an_error(make_case: Make, broken: object) -> None:
+    case = make_case({}, {})
+    record = case_record(case, Outcome(), score_case(case, Outcome()), Spent())
+    if broken == []:
+        del record["slot_data"]
+    else:
+        record["outcome"] = broken
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        stored_outcome(record)
