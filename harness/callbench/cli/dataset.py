@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check and list datasets.")
+from callbench.cli import dataset_import, dataset_upkeep
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Check, import, inspect and mend datasets."
+)
+dataset_import.register(app)
+dataset_upkeep.register(app)
 
 
 @app.command()

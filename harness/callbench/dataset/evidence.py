@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from callbench.dataset.case import Case
@@ -18,16 +19,13 @@ from callbench.dataset.folding import fold
 
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d]|[.,]\d)")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_ENGLISH = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
-_TENS = "thirty forty fifty sixty seventy eighty ninety".split()
 _WORDS: dict[str, int] = {
-    **{word: value for value, word in enumerate(_ENGLISH)},
-    **{word: 10 * tens for tens, word in enumerate(_TENS, start=3)},
-    **{"a": 1, "an": 1, "couple": 2, "dozen": 12, "once": 1, "twice": 2, "half": 0},
-}
+    "a": 1, "an": 1, "couple": 2, "dozen": 12, "once": 1, "twice": 2,
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
+    "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
 _CHINESE_DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")}
 _CHINESE_DIGITS |= {"〇": 0, "两": 2}
 _CHINESE = re.compile("[零〇一二两三四五六七八九十百千万]+")
@@ -142,7 +140,7 @@ def _numbers(text: str) -> frozenset[Decimal]:
     found |= {_decimal(match.group()) for match in _DIGITS.finditer(folded)}
     words = re.findall(r"[a-z]+", folded)
     found |= {Decimal(_WORDS[word]).normalize() for word in words if word in _WORDS}
-    for tens, unit in zip(words, words[1:], strict=False):
+    for tens, unit in pairwise(words):
         if _WORDS.get(tens, 0) in range(20, 100, 10) and 0 < _WORDS.get(unit, 0) < 10:
             found.add(Decimal(_WORDS[tens] + _WORDS[unit]).normalize())
     found |= {Decimal(_chinese(match.group())).normalize() for match in _CHINESE.finditer(folded)}

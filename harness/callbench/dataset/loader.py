@@ -111,6 +111,12 @@ class Dataset:
     sha256: str
     cases: Sequence[Case]
 
+    def lines(self) -> Iterator[tuple[Path, int, bytes]]:
+        """Yield the file of each case, the number of its line, and the line without its ending."""
+        if not isinstance(self.cases, Cases):
+            raise TypeError("the cases of this dataset come from no file")
+        return self.cases.lines()
+
 
 def load_dataset(name_or_path: str | Path) -> Dataset:
     """Load a bundled dataset by name, or a file or directory by path.
