@@ -1,0 +1,160 @@
+"""Finding the defects of a set's gold. The gold is kept as it is: a defect is declared, never mended.
+
+What the loader would refuse is declared in the case's ``defects`` at the very field, so that the
+case loads and everybody sees what is wrong with it. A value that occurs nowhere in the case is only
+reported: it may still be derived from what is there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from callbench.dataset.checks import WAIVED, meaning, shape
+from callbench.dataset.importers.base import Defect, Draft, Excluded
+from callbench.dataset.problems import Fault
+from callbench.dataset.slots import ABSENT, find, flatten, same, to_pointer
+from callbench.dataset.tooling import tooling
+from corecall import pointer
+
+GOLD_DEFECT = "gold-defect"
+"""The tag of a case whose gold has a defect that is declared in it."""
+_REPORTED_ONLY = frozenset({"not-in-case"})
+
+
+def audit(draft: Draft) -> tuple[dict[str, Any], tuple[Defect, ...]] | Excluded:
+    """Return the case with its defects declared, and all its defects; or why it is no case."""
+    record = draft.record
+    faults = shape(record) or meaning(record)
+    found = {defect.pointer: defect for defect in draft.defects}
+    for fault in faults:
+        if fault.rule in WAIVED:
+            found[fault.pointer] = _defect(record, fault)
+    declared = {
+        place: defect.kind for place, defect in found.items() if defect.kind not in _REPORTED_ONLY
+    }
+    if declared:
+        record = {
+            **record,
+            "defects": declared,
+            "tags": list(dict.fromkeys([*record.get("tags", ()), GOLD_DEFECT])),
+        }
+        faults = shape(record) or meaning(record)
+    if faults:
+        fault = faults[0]
+        return Excluded(
+            draft.origin, f"unsound-{fault.rule}", f"{fault.pointer or 'The case'}: {fault.message}"
+        )
+    return record, (*found.values(), *_unsupported(record, found))
+
+
+def _defect(record: dict[str, Any], fault: Fault) -> Defect:
+    return Defect(fault.pointer, _kind(record, fault), fault.message)
+
+
+def _kind(record: dict[str, Any], fault: Fault) -> str:
+    if fault.rule in ("expected-declared", "accept-pointer"):
+        return "unknown-parameter"
+    value = find(record, fault.pointer)
+    if value is ABSENT:
+        return "required-but-absent"
+    if value is None:
+        return "null-for-non-null"
+    tokens = pointer.split(fault.pointer)
+    place = tokens[1] if tokens[0] == "accept" else pointer.join(tokens[1:])
+    declared = tooling(record["schema"]).declared
+    path = declared.path(place)
+    if _outside(declared.at(path), value):
+        return "outside-enum"
+    if isinstance(value, list) and any(
+        _outside(declared.at((*path, index)), item) for index, item in enumerate(value)
+    ):
+        return "outside-enum"
+    return "breaks-schema"
+
+
+def _outside(nodes: tuple[dict[str, Any], ...], value: Any) -> bool:
+    return any(
+        not any(same(value, member) for member in node["enum"]) for node in nodes if "enum" in node
+    )
+
+
+# -- values that occur nowhere ------------------------------------------------------------------------
+
+_WORDS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "zero 零 no none", "one 一 a an once single", "two 二 两 twice pair couple both", "three 三",
+            "four 四", "five 五", "six 六", "seven 七", "eight 八", "nine 九", "ten 十",
+            "eleven 十一", "twelve 十二 dozen",
+        )
+    )
+    for word in words.split()
+}  # fmt: skip
+_NUMBER = re.compile(r"\d+(?:[,，]\d{3})*(?:\.\d+)?%?")
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def _unsupported(record: dict[str, Any], known: dict[str, Defect]) -> Iterator[Defect]:
+    """Yield the expected values that are found nowhere in the case, nor any value accepted there."""
+    texts = [record["question"], record.get("summary", ""), *record.get("facts", ())]
+    texts += [message["content"] for message in record.get("conversation", ())]
+    texts += [str(part) for part in (record.get("steps", ()), record.get("data", {}))]
+    spoken = _Text(" \n ".join(texts))
+    declared = tooling(record["schema"]).declared
+    for path, value in flatten(record["expected"]).items():
+        place = to_pointer(path)
+        if f"/expected{place}" in known:
+            continue
+        accepted = record.get("accept", {}).get(place, {}).get("values", ())
+        if any(spoken.has(other) for other in (value, *accepted)):
+            continue
+        nodes = [*declared.at(path), *(declared.at((*path, 0)) if isinstance(value, list) else ())]
+        said = [node[word] for node in nodes for word in ("enum", "default", "const", "description")
+                if word in node]  # fmt: skip
+        if not _Text(f"{spoken.text} {said}").has(value):
+            shown = f"{value!r:.80}"
+            yield Defect(f"/expected{place}", "not-in-case", f"{shown} occurs nowhere in the case.")
+
+
+class _Text:
+    """What was said, folded, with the numbers in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._folded = f" {_fold(text)} "
+        self._numbers = set(_numbers(unicodedata.normalize("NFKC", text).casefold()))
+
+    def has(self, value: Any) -> bool:
+        match value:
+            case None | bool() | {} | []:
+                return True
+            case int() | float():
+                return abs(value) in self._numbers
+            case str():
+                folded = _fold(value)
+                if not folded:
+                    return True
+                return (f" {folded} " if folded.isascii() else folded) in self._folded
+            case list():
+                return all(self.has(item) for item in value)
+            case _:
+                return all(self.has(item) for item in value.values())
+
+
+def _fold(text: str) -> str:
+    return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def _numbers(text: str) -> Iterator[float]:
+    for match in _NUMBER.findall(text):
+        number = float(match.rstrip("%").replace(",", "").replace("，", ""))
+        yield number
+        if match.endswith("%"):
+            yield round(number / 100, 12)
+    for word in re.findall(r"[a-z]+|[零一二两三四五六七八九十]", text):
+        if word in _WORDS:
+            yield float(_WORDS[word])

@@ -1,0 +1,284 @@
+"""The Berkeley Function-Calling Leaderboard, version 3 and 4: single-turn categories.
+
+A question file is JSON Lines ``{id, question: [[message, …], …], function: [{name, description,
+parameters}]}``; its gold stands in ``possible_answer/`` under the same name: ``{id, ground_truth:
+[{function: {parameter: [accepted, …]}}]}``.
+
+In a list of accepted values the first is the expected one and the rest are accepted. The empty
+text in it is no value but the mark "may be left out", so it becomes ``may_omit``; where it stands
+alone, nothing is expected. It is a value as well only where the schema says so (its enum or default
+has the empty text). An object in the list holds such lists at its leaves, and so does each object of
+a list of objects. A required parameter that may be left out is a defect, an empty list of accepted
+values too: nothing at all would be right.
+
+A record of an irrelevance category has no gold: nothing is expected and every parameter of the tool
+is unfillable. Of several tools the called one is the case's; an irrelevance case takes the first. Multi-turn
+and agentic categories have other gold and are left out with the reason.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from callbench.dataset.importers.base import Defect, Draft, Excluded, Item, Member, Source
+from callbench.dataset.importers.records import (
+    case_record,
+    declared_places,
+    language,
+    messages,
+)
+from callbench.dataset.importers.types import draft7
+from callbench.dataset.tooling import tooling
+from callbench.errors import DatasetError, UsageError
+from corecall import pointer
+from corecall.slot.processor import SchemaError
+
+_MOST_ALTERNATIVES = 64
+_OMIT = ""
+
+
+class Bfcl:
+    """Reads BFCL question files with their gold."""
+
+    name = "bfcl"
+    summary = "Berkeley Function-Calling Leaderboard: simple, multiple, parallel, live, irrelevance"
+    licence = "Apache-2.0"
+
+    def read(self, source: Source) -> Iterator[Item]:
+        """Yield one item for every call of every category in the source."""
+        files = [source.given] if source.given else _question_files(source)
+        if not files:
+            raise DatasetError(
+                f"{source.path}: no BFCL question file in it.",
+                remedy="Give the file, or a directory or zip with BFCL_v4_*.json and possible_answer/.",
+            )
+        for member in files:
+            yield from _category(member, source)
+
+
+def _question_files(source: Source) -> list[Member]:
+    found = source.files("BFCL*.json", "BFCL*.jsonl")
+    kept = [member for member in found if "possible_answer" not in member.parts]
+    return [member for member in kept if not {"multi_turn_func_doc", "memory_prereq_conversation",
+            "unused_datasets"} & set(member.parts)]  # fmt: skip
+
+
+def _category(member: Member, source: Source) -> Iterator[Item]:
+    category = member.stem
+    for version in ("BFCL_v3_", "BFCL_v4_", "BFCL_"):
+        category = category.removeprefix(version)
+    # live_relevance asks for some call and has no gold of which; it is told by its shape.
+    irrelevant = "irrelevance" in category
+    gold = None if irrelevant else _gold(member, source)
+    for number, entry in member.records():
+        origin = f"{member.name}#{number}"
+        if not isinstance(entry, dict) or "id" not in entry or "question" not in entry:
+            raise DatasetError(
+                f"{member.full}:{number}: no BFCL question: it needs id and question.",
+                remedy="Give the question file; its gold is found beside it or named by --gold.",
+            )
+        yield from _entry(entry, origin, category, irrelevant=irrelevant, gold=gold)
+    if gold:
+        for name, (place, _) in gold.items():
+            yield Excluded(place, "no-question", f'The gold "{name}" has no question of that id.')
+
+
+def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]] | None:
+    named = source.extra.get("gold")
+    if named is not None:
+        given = named.given
+        found = given or next(iter(named.files(f"{member.stem}.json*")), None)
+    else:
+        name = member.parts[-1]
+        found = member.beside(f"possible_answer/{name}")
+    if found is None:
+        if source.given and not any(
+            word in member.stem for word in ("multi_turn", "memory", "web_")
+        ):
+            raise UsageError(
+                f"{member.full}: its gold is not beside it as possible_answer/{member.parts[-1]}.",
+                remedy="Name it with --gold FILE.",
+            )
+        return None
+    answers: dict[str, tuple[str, Any]] = {}
+    for number, entry in found.records():
+        if not isinstance(entry, dict) or "id" not in entry or "ground_truth" not in entry:
+            raise DatasetError(
+                f"{found.full}:{number}: no BFCL gold: it needs id and ground_truth.",
+                remedy="Give the file of possible_answer/.",
+            )
+        answers.setdefault(str(entry["id"]), (f"{found.name}#{number}", entry["ground_truth"]))
+    return answers
+
+
+def _entry(
+    entry: dict[str, Any],
+    origin: str,
+    category: str,
+    *,
+    irrelevant: bool,
+    gold: dict[str, tuple[str, Any]] | None,
+) -> Iterator[Item]:
+    name = str(entry["id"])
+    answer = gold.pop(name, None) if gold else None
+    tools = entry.get("function")
+    if isinstance(tools, dict):
+        tools = [tools]
+    if category.startswith("multi_turn") or not isinstance(tools, list) or not tools:
+        yield Excluded(
+            origin, "multi-turn", "Calls against a simulated system, no single gold call."
+        )
+        return
+    said = messages(entry["question"])
+    if said is None:
+        yield Excluded(origin, "no-question", "There is no message of a user to answer.")
+        return
+    base = {"id": name, "lang": language(said[-1]["content"]), "question": said[-1]["content"],
+            "conversation": said[:-1], "cluster": name}  # fmt: skip
+    tags = ["bfcl", category, *["multiple-tools"] * (len(tools) > 1)]
+    if irrelevant:
+        schema = draft7(tools[0].get("parameters"))
+        yield Draft(origin, case_record(base, tools[0], schema, {}, tags=list(dict.fromkeys([*tags, "irrelevance"])),
+                                  unfillable=declared_places(schema)))  # fmt: skip
+        return
+    if answer is None:
+        yield Excluded(origin, "no-gold", f'There is no gold of the id "{name}".')
+        return
+    yield from _calls(answer[1], origin, base, tools, tags)
+
+
+def _calls(
+    truth: Any, origin: str, base: dict[str, Any], tools: list[dict[str, Any]], tags: list[str]
+) -> Iterator[Item]:
+    if not isinstance(truth, list) or not all(isinstance(call, dict) for call in truth):
+        yield Excluded(origin, "other-gold", "The gold is no list of calls by function name.")
+        return
+    calls = [(tool, given) for call in truth for tool, given in call.items()]
+    if not calls:
+        yield Excluded(origin, "no-call", "The gold has no call.")
+        return
+    steps: list[dict[str, Any]] = []
+    for number, (called, given) in enumerate(calls, start=1):
+        tool = next((each for each in tools if each.get("name") == called), None)
+        name = base["id"] if number == 1 else f"{base['id']}/{number}"
+        if tool is None:
+            yield Excluded(
+                origin, "unknown-tool", f'The gold calls "{called}", which is not offered.'
+            )
+            continue
+        schema = draft7(tool.get("parameters"))
+        try:
+            gold = _Gold(schema).arguments(given)
+        except SchemaError as error:
+            yield Excluded(origin, "invalid-schema", f"The schema of {called}: {error}.")
+            continue
+        except OverflowError:
+            yield Excluded(origin, "too-many-alternatives", f"The gold of {called} has too many.")
+            continue
+        except TypeError as error:
+            yield Excluded(origin, "other-gold", f"The gold of {called}: {error}.")
+            continue
+        record = case_record({**base, "id": name}, tool, schema, gold.expected, accept=gold.accept,
+                       steps=list(steps), tags=[*tags, *["parallel-call"] * (len(calls) > 1)])  # fmt: skip
+        yield Draft(origin, record, tuple(gold.defects))
+        steps.append({"step_id": f"call-{number}", "step_name": called,
+                      "output_data": {"arguments": gold.expected}})  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Gold:
+    """The gold of one call, taken apart: what is expected, what else is accepted, what is wrong."""
+
+    schema: dict[str, Any]
+    expected: dict[str, Any] = field(default_factory=dict)
+    accept: dict[str, dict[str, Any]] = field(default_factory=dict)
+    defects: list[Defect] = field(default_factory=list)
+
+    def arguments(self, given: Any) -> _Gold:
+        """Take in the accepted values of each parameter; returns itself."""
+        if not isinstance(given, dict):
+            raise TypeError("it is no object of parameters")
+        for name, values in given.items():
+            self._slot(self.expected, (), name, values if isinstance(values, list) else [values])
+        return self
+
+    def _slot(
+        self, into: dict[str, Any], above: tuple[Any, ...], name: str, values: list[Any]
+    ) -> None:
+        path = (*above, name)
+        place = pointer.join([str(token) for token in path])
+        given = [value for value in values if value != _OMIT]
+        omit = len(given) < len(values)
+        if omit and self._empty_is_value(path):
+            given.append(_OMIT)
+        if not values:
+            self.defects.append(
+                Defect(
+                    f"/expected{place}", "required-but-absent", "The gold accepts no value at all."
+                )
+            )
+        entry: dict[str, Any] = {}
+        if given:
+            into[name] = self._first(path, given[0])
+            rest = [found for value in given[1:] for found in self._all(path, value)]
+            if rest:
+                entry["values"] = rest
+            if omit:
+                entry["may_omit"] = True
+        if entry:
+            self.accept[place] = {**entry, **self.accept.get(place, {})}
+        if omit and tooling(self.schema).declared.requires(above, name):
+            self.defects.append(
+                Defect(
+                    f"/accept/{pointer.join([place])[1:]}/may_omit"
+                    if given
+                    else f"/expected{place}",
+                    "required-but-omittable",
+                    "The schema requires it, and the gold says that it may be left out.",
+                )
+            )
+
+    def _empty_is_value(self, path: tuple[Any, ...]) -> bool:
+        nodes = tooling(self.schema).declared.at(path)
+        return any(_OMIT in node.get("enum", ()) or node.get("default") == _OMIT for node in nodes)
+
+    def _first(self, path: tuple[Any, ...], value: Any) -> Any:
+        """Return the expected form of an accepted value, noting what else is right beneath it."""
+        if isinstance(value, dict):
+            made: dict[str, Any] = {}
+            for name, values in value.items():
+                self._slot(made, path, name, values if isinstance(values, list) else [values])
+            return made
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            return [self._first((*path, index), item) for index, item in enumerate(value)]
+        return value
+
+    def _all(self, path: tuple[Any, ...], value: Any) -> list[Any]:
+        """Return every form that an accepted value stands for."""
+        if isinstance(value, dict):
+            choices = []
+            for name, values in value.items():
+                forms: list[tuple[str, Any] | None] = []
+                for each in values if isinstance(values, list) else [values]:
+                    if each == _OMIT:
+                        forms.append(None)
+                    else:
+                        forms += [(name, form) for form in self._all((*path, name), each)]
+                choices.append(forms)
+            return [dict(pair for pair in pick if pair) for pick in _product(choices)]
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            parts = [self._all((*path, index), item) for index, item in enumerate(value)]
+            return [list(pick) for pick in _product(parts)]
+        return [value]
+
+
+def _product(choices: list[list[Any]]) -> list[tuple[Any, ...]]:
+    size = 1
+    for each in choices:
+        size *= len(each)
+    if size > _MOST_ALTERNATIVES:
+        raise OverflowError
+    return list(itertools.product(*choices))
