@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from callbench.cassette.format import scrubbers_of
 from callbench.cassette.interaction import Request
 from callbench.cassette.nearest import Nearest
 from callbench.cassette.store import Cassette
@@ -48,6 +51,8 @@ def cassette_miss(
     else:
         nearest = cassette.nearest(request, case)
         told = _describe_nearest(nearest)
+    if cassette.header:
+        told += _describe_scrubbers(scrubbers_of(cassette.header), cassette.scrubbing.names)
     return CassetteMiss(
         f"{cassette.path} has no recording of {asked}.\n{told}",
         remedy=_remedy(command),
@@ -85,6 +90,15 @@ def _describe_nearest(nearest: Nearest | None) -> str:
     ]
     lines.extend(f"  {difference}" for difference in nearest.differences)
     return "\n".join(lines)
+
+
+def _describe_scrubbers(recorded: Sequence[str], used: Sequence[str]) -> str:
+    if tuple(recorded) == tuple(used):
+        return ""
+    return (
+        f"\nIt was recorded with the scrubbers {', '.join(recorded) or '(none)'}; "
+        f"this run uses {', '.join(used) or '(none)'}, so that requests differ."
+    )
 
 
 def _remedy(command: str) -> str:

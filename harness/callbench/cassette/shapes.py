@@ -1,7 +1,7 @@
 """What e-mail addresses and phone numbers look like, and which of them belong to nobody.
 
 Reserved for examples: the domains of RFC 2606 and 6761, and the numbers 555-0100 to 555-0199 (North
-America), +44 7700 900xxx and +44 20 7946 0xxx (United Kingdom).
+America), 07700 900xxx and 020 7946 0xxx (United Kingdom).
 """
 
 from __future__ import annotations

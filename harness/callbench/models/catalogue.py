@@ -179,6 +179,18 @@ def load_catalogue(config: Path | None = None) -> Catalogue:
     )
 
 
+def config_table(name: str, config: Path | None = None) -> tuple[dict[str, Any], str]:
+    """Return another table of the user's file, and the file's name; empty without one.
+
+    ``UsageError`` as for ``load_catalogue``.
+    """
+    path = _config_path(config)
+    table = _read(path).get(name, {}) if path is not None else {}
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: {name} must be a table [{name}].")
+    return table, str(path or CONFIG_FILE)
+
+
 def _config_path(config: Path | None) -> Path | None:
     if config is not None:
         asked, by = config, "--config"
@@ -207,9 +219,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _model_tables(document: dict[str, Any], source: str) -> dict[str, dict[str, Any]]:
     for key in document:
-        if key != "models":
+        if key not in ("models", "scrub"):
             raise UsageError(
-                f"{source}: unknown table [{key}].", remedy="Models are tables [models.NAME]."
+                f"{source}: unknown table [{key}].",
+                remedy="Models are tables [models.NAME]; scrubbers of recordings are [scrub].",
             )
     tables = document.get("models", {})
     if not isinstance(tables, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -9,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from callbench.cassette.faults.applying import Faults
+from callbench.cassette.faults.declared import load_plan
+from callbench.cassette.faults.matrix import ALL, matrix, stages_of
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import Mode
 from callbench.dataset.loader import Dataset
@@ -19,9 +23,11 @@ from callbench.run.baselines import CopySystem, EmptySystem
 from callbench.run.cassettes import cassette_path
 from callbench.run.config import RunConfig
 from callbench.run.examples import ExamplePool
+from callbench.run.faults import FaultySystem, VirtualTime
 from callbench.run.fewshot import FewShot, FewShotSystem
 from callbench.run.implementation import open_implementation
 from callbench.run.info import Record, repeat_command, run_info
+from callbench.run.scrubbing import scrubbing_of
 from callbench.run.session import BOTH, Roles, open_models, roles_of
 from callbench.run.stages import Stage1, Stage2
 from callbench.run.system import SlotSystem, System, load_slot_class
@@ -50,11 +56,15 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A system ready to fill: ``info`` is ``run.json``, ``secrets`` are the keys no file may hold."""
+    """A system ready to fill: ``info`` is ``run.json``, ``secrets`` are the keys no file may hold.
+
+    ``faults`` is the same system where its answers are faulty.
+    """
 
     system: System
     info: Record
     secrets: Sequence[str] = ()
+    faults: FaultySystem | None = None
 
 
 @asynccontextmanager
@@ -76,7 +86,8 @@ async def opened(
     options = _options(config)
     path = cassette_path(config, dataset.name)
     names = [profile.model for profile in roles.in_use.values()]
-    with Cassette.open(path, models=names) as cassette:
+    scrubbers = scrubbing_of(config.config)
+    with Cassette.open(path, models=names, scrubbers=scrubbers) as cassette:
         command = repeat_command(replace(config, impl=None), Mode.RECORD)
         if config.impl is not None:
             info = run_info(config, dataset, roles, path)
@@ -93,14 +104,33 @@ async def opened(
                 info["implementation"] = f"{hello.name} {hello.release} ({hello.language})"
                 yield Opened(implementation, info)
             return
-        async with open_models(roles, cassette, config.mode, command=command) as models:
+        faults = _faults(config, cassette, dataset)
+        sleep = asyncio.sleep if faults is None else VirtualTime(config.deadline).sleep
+        async with open_models(
+            roles, cassette, config.mode, command=command, faults=faults, sleep=sleep
+        ) as models:
+            system: System
             if config.examples is None:
                 system = SlotSystem(models, kind.slot_class, tracer, **options)
             else:
                 pool = ExamplePool(whole)
                 pool.check(dataset.cases, config.examples)
                 system = FewShotSystem(models, pool, config.examples, tracer, **options)
-            yield Opened(system, run_info(config, dataset, roles, path), _keys(roles))
+            info = run_info(config, dataset, roles, path)
+            if faults is None:
+                yield Opened(system, info, _keys(roles))
+            else:
+                info["faults"] = faults.plan.public()
+                faulty = FaultySystem(system, faults, config.deadline, tracer)
+                yield Opened(faulty, info, _keys(roles), faulty)
+
+
+def _faults(config: RunConfig, cassette: Cassette, dataset: Dataset) -> Faults | None:
+    if config.faults is None:
+        return None
+    if config.faults == ALL:
+        return Faults(matrix(stages_of(cassette, (case.id for case in dataset.cases))))
+    return Faults(load_plan(config.faults))
 
 
 def _refuse(config: RunConfig) -> None:
@@ -108,6 +138,8 @@ def _refuse(config: RunConfig) -> None:
         _refuse_with_impl(config)
     if config.repeats > 1 and config.trace:
         raise UsageError("--trace follows one answer to each case; leave out --repeats.")
+    if config.faults is not None:
+        _refuse_with_faults(config)
     if config.shots is not None and config.system != "fewshot":
         raise UsageError(
             f"--shots is for --system fewshot; {config.system} shows no examples.",
@@ -115,6 +147,21 @@ def _refuse(config: RunConfig) -> None:
         )
     if config.prompt is not None and config.system == "fewshot":
         raise UsageError("--prompt is a template of the Slot, which --system fewshot does not use.")
+
+
+def _refuse_with_faults(config: RunConfig) -> None:
+    if config.mode is not Mode.REPLAY:
+        raise UsageError(
+            f"--faults does not go with --mode {config.mode}: what they make is no model's answer.",
+            remedy="Record without them; then lay them over the recordings.",
+        )
+    if config.impl is not None:
+        raise UsageError(
+            "--faults does not go with --impl.",
+            remedy="Point the implementation at callbench serve CASSETTE --faults FILE.",
+        )
+    if config.system in BASELINES:
+        raise UsageError(f"--faults: --system {config.system} asks no model.")
 
 
 def _refuse_with_impl(config: RunConfig) -> None:
