@@ -1,0 +1,268 @@
+"""``bfcl-ast`` against the official checker, on the same function, arguments and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callbench.dataset import Accept, Case, Tool
+from callbench.scoring.official import SCORERS, score
+from callbench.scoring.official.bfcl import check, inputs
+
+from .conftest import CRASH, Official, lines, shared
+
+FUNCTION = {
+    "name": "geo.book",
+    "parameters": {
+        "type": "dict",
+        "properties": {
+            "city": {"type": "string"},
+            "nights": {"type": "integer"},
+            "price": {"type": "float"},
+            "quiet": {"type": "boolean"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "point": {"type": "tuple", "items": {"type": "float"}},
+            "guest": {"type": "dict"},
+            "stops": {"type": "array", "items": {"type": "dict"}},
+            "free": {"type": "any"},
+        },
+        "required": ["city"],
+    },
+}
+ANSWERS: dict[str, list[Any]] = {
+    "city": ["New York, NY", "NYC"],
+    "nights": [2],
+    "price": [1.5, ""],
+    "quiet": [True, ""],
+    "tags": [["near sea", "A"], ""],
+    "point": [[1.0, 2.5], ""],
+    "guest": [{"name": ["Ann", "Anna"], "age": [30, ""]}, ""],
+    "stops": [[{"at": ["Rome"]}, {"at": ["Bari", ""]}], ""],
+    "free": ["x", ""],
+}
+GOLD = {"city": "NYC", "nights": 2}
+HAND: list[tuple[dict[str, Any], str]] = [
+    (GOLD, ""),
+    ({"city": "new york ny", "nights": 2}, ""),  # D1: case, spaces, punctuation
+    ({"city": "N.Y.C", "nights": 2}, ""),
+    ({"nights": 2}, "simple_function_checker:missing_required"),
+    ({"city": "NYC"}, "simple_function_checker:missing_optional"),
+    ({**GOLD, "what": 1}, "simple_function_checker:unexpected_param"),
+    ({"city": "Rome", "nights": 2}, "value_error:string"),
+    ({"city": 5, "nights": 2}, "type_error:simple"),
+    ({"city": "NYC", "nights": 3}, "value_error:others"),
+    ({"city": "NYC", "nights": 2.0}, "type_error:simple"),  # a float does not do for an integer
+    ({"city": "NYC", "nights": True}, "type_error:simple"),
+    ({"city": "NYC", "nights": None}, "type_error:simple"),
+    ({**GOLD, "price": 1.5}, ""),
+    ({**GOLD, "price": 15}, "value_error:others"),  # an integer is taken for a float first
+    ({**GOLD, "quiet": False}, "value_error:others"),
+    ({**GOLD, "tags": ["Near-Sea", "a"]}, ""),
+    ({**GOLD, "tags": ["a", "near sea"]}, "value_error:list/tuple"),
+    ({**GOLD, "tags": []}, ""),  # "" among the answers of a list accepts the empty list
+    ({**GOLD, "tags": [1]}, "value_error:list/tuple"),
+    ({**GOLD, "point": [1.0, 2.5]}, ""),
+    ({**GOLD, "guest": {"name": "anna"}}, ""),
+    ({**GOLD, "guest": {"name": "Ann", "age": 31}}, "value_error:dict_value"),
+    ({**GOLD, "guest": {"name": "Ann", "x": 1}}, "value_error:dict_key"),
+    ({**GOLD, "guest": {"age": 30}}, "value_error:dict_key"),
+    ({**GOLD, "stops": [{"at": "rome"}, {}]}, ""),
+    (
+        {**GOLD, "stops": [{"at": "Bari"}, {"at": "Rome"}]},
+        "value_error:list_dict_count",
+    ),  # of the last answer, ""
+    ({**GOLD, "stops": [{"at": "Rome"}]}, "value_error:list_dict_count"),
+    ({**GOLD, "free": "X"}, ""),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error"), HAND)
+def test_small_cases_by_hand(arguments: dict[str, Any], error: str) -> None:
+    assert check(FUNCTION, arguments, ANSWERS) == error
+
+
+@pytest.mark.parametrize("arguments", [arguments for arguments, _ in HAND])
+def test_small_cases_as_the_official_code_has_them(
+    arguments: dict[str, Any], bfcl_official: Official
+) -> None:
+    assert check(FUNCTION, arguments, ANSWERS) == bfcl_official(FUNCTION, arguments, ANSWERS)
+
+
+SCALARS = st.sampled_from(["NYC", "nyc.", "", "x", "-5", "5", 2, 2.0, 1.5, 15, 0, True, None, -5])
+ANYTHING = (
+    SCALARS
+    | st.lists(SCALARS, max_size=2)
+    | st.dictionaries(st.sampled_from(["name", "age", "at"]), SCALARS, max_size=2)
+    | st.lists(st.dictionaries(st.sampled_from(["at"]), SCALARS, max_size=1), max_size=2)
+)
+
+
+@given(
+    arguments=st.dictionaries(st.sampled_from([*ANSWERS, "what"]), ANYTHING, max_size=4),
+    full=st.booleans(),
+)
+def test_any_arguments_as_the_official_code_has_them(
+    arguments: dict[str, Any], full: bool, bfcl_official: Official
+) -> None:
+    given_ = {**GOLD, **arguments} if full else arguments
+    agree(check(FUNCTION, given_, ANSWERS), bfcl_official(FUNCTION, given_, ANSWERS))
+
+
+def agree(ours: str, official: str) -> None:
+    """Where the official code raises there is no verdict of it; ours is then wrong, and no crash."""
+    assert ours == official or (official == CRASH and ours)
+
+
+# -- BFCL's own files -----------------------------------------------------------------------------
+
+PUBLIC = [("simple_python", 400, 399), ("live_simple", 258, 256)]
+
+
+def answered(answers: dict[str, list[Any]]) -> dict[str, Any]:
+    """The first answer of each parameter; those that may be left out first are left out."""
+    first = {name: values[0] for name, values in answers.items() if values}
+    return {name: plain(value) for name, value in first.items() if value != ""}
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: plain(right[0] if isinstance(right, list) and right else right)
+            for key, right in value.items()
+            if right[:1] != [""]
+        }
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def mutations(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each slot dropped, altered, of another type, with and without punctuation."""
+    for name, value in arguments.items():
+        yield {key: other for key, other in arguments.items() if key != name}
+        others: list[Any] = [f"{value}", [value], {"a": value}, None, True, 3, 3.5, "", []]
+        if isinstance(value, str):
+            others += [f"-{value}.", value.upper(), f"{value}x", value.replace(" ", "")]
+        if isinstance(value, bool):
+            others.append(not value)
+        elif isinstance(value, int | float):
+            others += [-value, float(value), value + 1]
+        if isinstance(value, list):
+            others += [value[::-1], [*value, *value[:1]], [str(item) for item in value]]
+        if isinstance(value, dict):
+            others += [{**value, "added": 1}, dict(list(value.items())[1:])]
+            others += [{**value, key: f"{value[key]}?"} for key in value]
+        yield from ({**arguments, name: other} for other in others)
+    yield {**arguments, "added": 1}
+
+
+@pytest.mark.parametrize(("category", "records", "right"), PUBLIC)
+def test_public_gold_and_its_mutations_case_by_case(
+    category: str, records: int, right: int, bfcl_official: Official
+) -> None:
+    questions = lines(shared("bfcl", f"BFCL_v4_{category}.json"))
+    gold = lines(shared("bfcl", "possible_answer", f"BFCL_v4_{category}.json"))
+    assert len(questions) == records
+    by_id = {one["id"]: next(iter(one["ground_truth"][0].values())) for one in gold}
+    official_right = compared = 0
+    for question in questions:
+        (function,) = question["function"]
+        answers = by_id[question["id"]]
+        arguments = answered(answers)
+        official = bfcl_official(function, arguments, answers)
+        assert check(function, arguments, answers) == official, question["id"]
+        official_right += official == ""
+        for mutated in mutations(arguments):
+            official = bfcl_official(function, mutated, answers)
+            agree(check(function, mutated, answers), official)
+            compared += official != CRASH
+    # Gold itself is not all right: some of it lacks a parameter its function requires.
+    assert official_right == right
+    assert compared > 10 * records
+
+
+# -- from a case ------------------------------------------------------------------------------------
+
+CASE = Case(
+    id="c",
+    lang="en",
+    tool=Tool("geo.book"),
+    schema={
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "price": {"type": ["number", "null"]},
+            "tags": {"type": "array", "items": {"type": "integer"}},
+            "guest": {"type": "object", "properties": {"name": {"type": "string"}}},
+            "phone": {"type": "string"},
+            "unit": {"type": "string"},
+        },
+        "required": ["city", "phone"],
+    },
+    question="q",
+    expected={"city": "New York, NY", "price": 1.5, "tags": [1, 2], "guest": {"name": "Ann"}},
+    accept={
+        "/city": Accept(("NYC",)),
+        "/price": Accept(may_omit=True),
+        "/guest/name": Accept(("Anna",), may_omit=True),
+        "/unit": Accept(may_omit=True),
+    },
+    unfillable=("/phone",),
+)
+
+
+def test_a_case_becomes_the_official_inputs() -> None:
+    function, answers = inputs(CASE)
+    assert function == {
+        "name": "geo.book",
+        "parameters": {
+            "type": "dict",
+            "properties": {
+                "city": {"type": "string"},
+                "price": {"type": "float"},
+                "tags": {"type": "array", "items": {"type": "integer"}},
+                "guest": {"type": "dict"},
+                "phone": {"type": "string"},
+                "unit": {"type": "string"},
+            },
+            "required": ["city"],
+        },
+    }
+    assert answers == {
+        "city": ["New York, NY", "NYC"],
+        "price": [1.5, ""],
+        "tags": [[1, 2]],
+        "guest": [{"name": ["Ann", "Anna", ""]}],
+        "unit": [""],
+    }
+
+
+def right(arguments: dict[str, Any] | None) -> int:
+    found: int = score("bfcl-ast", [CASE], {"c": arguments})["results"][0]["right"]
+    return found
+
+
+def test_gold_scores_one_and_any_mutated_slot_zero() -> None:
+    assert right(CASE.expected) == 1
+    for name, value in CASE.expected.items():
+        assert right({**CASE.expected, name: [value, "other"]}) == 0, name
+        dropped = {key: one for key, one in CASE.expected.items() if key != name}
+        assert right(dropped) == int(name == "price"), name  # the one that may be left out
+    assert right({**CASE.expected, "phone": "1"}) == 0
+    assert right({**CASE.expected, "what": "1"}) == 0
+    assert right({**CASE.expected, "guest": {"name": "Bob"}}) == 0
+    assert right(None) == 0
+
+
+def test_the_official_rule_is_blind_to_signs_and_points_in_text() -> None:
+    """TRAPS D1: what the documentation calls surprising is really so."""
+    case = Case(
+        "c", "en", Tool("t"),
+        {"type": "object", "properties": {"a": {"type": "string"}}}, "q", {"a": "-5"},
+    )  # fmt: skip
+    for text, found in (("5", 1), ("-5", 1), ("50", 0)):
+        assert SCORERS["bfcl-ast"].judge(case, {"a": text})["right"] == found
