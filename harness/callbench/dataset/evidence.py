@@ -18,7 +18,7 @@ from callbench.dataset.case import Case
 from callbench.dataset.folding import fold
 
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d]|[.,]\d)")
-_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_DIGITS = re.compile(r"(?<![\d.,])\d+(?:\.\d+)?(?!\d|[.,]\d)")
 _WORDS: dict[str, int] = {
     "a": 1, "an": 1, "couple": 2, "dozen": 12, "once": 1, "twice": 2,
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,

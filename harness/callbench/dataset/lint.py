@@ -200,5 +200,5 @@ _NOT_THE_QUESTION = {"id", "expected", "accept", "unfillable", "tags", "cluster"
 
 
 def _shown(value: Any) -> str:
-    text = fold(str(value)) if isinstance(value, str) else str(value)
+    text = str(value)
     return f'"{text[:60]}…"' if len(text) > 60 else f'"{text}"'
