@@ -156,7 +156,10 @@ def difference(pairings: Iterable[Pairing]) -> Difference:
 def mcnemar(gained: int, lost: int) -> float:
     """Return the exact two-sided p-value of so many cases turned right and so many turned wrong."""
     n = gained + lost
-    tail = sum(math.comb(n, k) for k in range(min(gained, lost) + 1))
+    term = tail = 1  # binomial coefficients from n over 0
+    for k in range(min(gained, lost)):
+        term = term * (n - k) // (k + 1)
+        tail += term
     return min(1.0, 2 * tail / (1 << n))
 
 

@@ -1,0 +1,221 @@
+"""Paired differences: tests against enumeration and scipy, intervals and power by simulation."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from callbench.scoring.statistics.paired import Difference, Pairing, difference, mcnemar
+from callbench.scoring.statistics.power import detectable
+
+
+def cases(*groups: tuple[int, int, int], cluster: str = "") -> list[Pairing]:
+    """Pairs of right (1) and wrong (0): ``(baseline, other, how many)``."""
+    return [
+        Pairing(cluster, (first, 1), (second, 1))
+        for first, second, times in groups
+        for _ in range(times)
+    ]
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemars_test_is_the_binomial_on_the_cases_that_differ(gained: int, lost: int) -> None:
+    n = gained + lost
+    expected = binomtest(gained, n).pvalue if n else 1.0
+    assert mcnemar(gained, lost) == pytest.approx(expected)
+    found = difference(cases((0, 1, gained), (1, 0, lost), (1, 1, 5)))
+    assert (found.test, found.exact) == ("mcnemar", True)
+    assert found.p == pytest.approx(expected)
+
+
+def test_thousands_of_cases_that_differ_are_no_overflow() -> None:
+    assert mcnemar(3000, 3000) == 1.0
+    assert mcnemar(2000, 3000) == pytest.approx(binomtest(2000, 5000).pvalue)
+
+
+def test_d19_pairing_finds_what_two_separate_rates_hide() -> None:
+    """100 cases: 29 right in both runs, 15 only in the other, 3 only in the baseline.
+
+    Compared as two separate samples p = 0.080; that the cases are the same makes it 0.008.
+    """
+    both, gained, lost = 29, 15, 3
+    before, after = both + lost, both + gained
+    pooled = (before + after) / 200
+    z = (after - before) / 100 / math.sqrt(2 * pooled * (1 - pooled) / 100)
+    assert round(2 * (1 - NormalDist().cdf(z)), 3) == 0.080
+    found = difference(cases((1, 1, both), (0, 1, gained), (1, 0, lost), (0, 0, 53)))
+    assert found.p is not None
+    assert round(found.p, 3) == 0.008
+    assert found.verdict(found.p) == "better"
+    back = difference(cases((1, 1, both), (1, 0, gained), (0, 1, lost), (0, 0, 53)))
+    assert (back.p, back.verdict(back.p)) == (found.p, "worse")
+
+
+def by_enumeration(pairings: list[Pairing]) -> float:
+    """Exchange the two results of every set of clusters, with exact arithmetic."""
+    sums: dict[str, list[Fraction]] = {}
+    for index, one in enumerate(pairings):
+        into = sums.setdefault(one.cluster or f"#{index}", [Fraction(0)] * 4)
+        for at, number in enumerate((*one.baseline, *one.other)):
+            into[at] += Fraction(number)
+
+    def apart(exchanged: tuple[bool, ...]) -> Fraction:
+        a1 = b1 = a2 = b2 = Fraction(0)
+        for four, swap in zip(sums.values(), exchanged, strict=True):
+            x1, y1, x2, y2 = (*four[2:], *four[:2]) if swap else four
+            a1, b1, a2, b2 = a1 + x1, b1 + y1, a2 + x2, b2 + y2
+        return abs(a2 / b2 - a1 / b1)
+
+    observed = apart((False,) * len(sums))
+    ways = list(product((False, True), repeat=len(sums)))
+    return sum(apart(way) >= observed for way in ways) / len(ways)
+
+
+RIGHT = st.tuples(st.sampled_from(["", "a", "b", "c"]), st.integers(0, 1), st.integers(0, 1))
+F1 = st.tuples(st.sampled_from(["", "a", "b"]), *[st.integers(0, 3)] * 4)
+
+
+@given(st.lists(RIGHT, min_size=1, max_size=9))
+def test_the_permutation_of_clusters_is_enumerated_exactly(
+    drawn: list[tuple[str, int, int]],
+) -> None:
+    pairings = [Pairing(cluster, (a, 1), (b, 1)) for cluster, a, b in drawn]
+    found = difference(pairings)
+    assert found.exact
+    assert found.p == pytest.approx(by_enumeration(pairings))
+
+
+@given(st.lists(F1, min_size=1, max_size=8))
+def test_rates_of_slots_are_exchanged_whole_cluster_by_cluster(
+    drawn: list[tuple[str, int, int, int, int]],
+) -> None:
+    """Each case has a slot to find, so that no rate is over nothing."""
+    pairings = [
+        Pairing(name, (2 * a, 2 * a + b + 1), (2 * c, 2 * c + d + 1)) for name, a, b, c, d in drawn
+    ]
+    found = difference(pairings)
+    assert found.exact
+    assert found.p == pytest.approx(by_enumeration(pairings))
+
+
+def test_many_clusters_are_drawn_with_a_seed_near_the_enumeration() -> None:
+    generator = np.random.default_rng(5)
+    pairings = [
+        Pairing("", (float(a), 1.0), (float(b), 1.0))
+        for a, b in zip(generator.random(15), generator.random(15) + 0.1, strict=True)
+    ]
+    found = difference(pairings)
+    assert not found.exact
+    assert found.p is not None
+    assert found.p == difference(reversed(pairings)).p
+    signs = np.array(list(product((-1, 1), repeat=15)))
+    steps = np.array([one.other[0] - one.baseline[0] for one in pairings])
+    exact = np.mean(np.abs(signs @ steps) >= abs(steps.sum()) - 1e-12)
+    assert found.p == pytest.approx(exact, abs=0.02)
+
+
+def test_twenty_right_cases_of_one_dialogue_are_one_finding() -> None:
+    alone = difference(cases((0, 1, 20), (1, 1, 20)))
+    assert alone.verdict(alone.p) == "better"
+    joined = difference([*cases((0, 1, 20), cluster="d"), *cases((1, 1, 20))])
+    assert joined.test == "sign-flip"
+    assert joined.p == 1.0
+    assert joined.verdict(joined.p) == "inconclusive"
+
+
+@given(st.lists(RIGHT, min_size=1, max_size=40))
+def test_changing_places_turns_the_sign_and_nothing_else(drawn: list[tuple[str, int, int]]) -> None:
+    found = difference([Pairing(cluster, (a, 1), (b, 1)) for cluster, a, b in drawn])
+    back = difference([Pairing(cluster, (b, 1), (a, 1)) for cluster, a, b in drawn])
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert back.value == pytest.approx(-found.value)
+    assert back.p == pytest.approx(found.p)
+    assert found.low <= found.value <= found.high
+
+
+def test_the_order_of_cases_decides_nothing() -> None:
+    generator = np.random.default_rng(3)
+    pairings = [
+        Pairing(f"d{index % 30}", (int(a), 4), (int(b), 5))
+        for index, (a, b) in enumerate(generator.integers(0, 5, (90, 2)))
+    ]
+    found = difference(pairings)
+    assert not found.exact
+    assert found == difference(reversed(pairings))
+
+
+def test_equal_runs_are_not_claimed_to_be_equal_beyond_what_so_few_cases_tell() -> None:
+    found = difference(cases((1, 1, 6), (0, 0, 4)))
+    bound = binomtest(0, 10).proportion_ci(method="wilson").high
+    assert (found.value, found.p, found.method) == (0, 1.0, "none-differ")
+    assert (found.low, found.high) == pytest.approx((-bound, bound))
+    assert found.detectable is None
+
+
+def test_a_rate_over_nothing_has_no_difference() -> None:
+    found = difference([Pairing("", (0, 0), (1, 2))])
+    assert (found.value, found.low, found.p) == (None, None, None)
+    assert found.verdict(None) == "inconclusive"
+    assert difference([]).value is None
+
+
+def test_a_margin_asks_for_more_than_a_difference() -> None:
+    found = Difference(100, 100, 0.5, 0.55, 0.05, 0.01, 0.09, p=0.01)
+    assert found.verdict(0.01) == "better"
+    assert found.verdict(0.01, margin=0.02) == "inconclusive"
+    assert found.verdict(0.06) == "inconclusive"
+    worse = Difference(100, 100, 0.5, 0.45, -0.05, -0.09, -0.03, p=0.01)
+    assert worse.verdict(0.01, margin=0.02) == "worse"
+
+
+def drawn(generator: np.random.Generator, clusters: int, gain: float) -> list[Pairing]:
+    """Dialogues of three cases with a difficulty each; the other run gains ``gain`` on the whole."""
+    made = []
+    for dialogue, ease in enumerate(generator.uniform(0.2, 0.7, clusters)):
+        for _ in range(3):
+            first = int(generator.random() < ease)
+            second = int(generator.random() < ease + gain)
+            made.append(Pairing(f"d{dialogue}", (first, 1), (second, 1)))
+    return made
+
+
+def test_the_interval_of_the_difference_is_covered_and_p_finds_one_in_twenty() -> None:
+    runs = 250
+    held = found = 0
+    for seed in range(runs):
+        one = difference(drawn(np.random.default_rng(seed), 40, 0.0))
+        assert one.low is not None
+        assert one.high is not None
+        assert one.p is not None
+        held += one.low <= 0 <= one.high
+        found += one.p < 0.05
+    assert 0.91 <= held / runs <= 0.985
+    assert found / runs <= 0.08
+
+
+def test_the_detectable_difference_is_found_four_times_in_five() -> None:
+    clusters, gain = 60, 0.15
+    runs = 200
+    found, bounds = 0, []
+    for seed in range(runs):
+        one = difference(drawn(np.random.default_rng(1000 + seed), clusters, gain))
+        assert one.p is not None
+        bounds.append(one.detectable)
+        found += one.p < 0.05
+    # The simulated gain is close to what is said to be detectable, so the power is close to 80 %.
+    assert np.mean([bound for bound in bounds if bound]) == pytest.approx(gain, abs=0.02)
+    assert 0.7 <= found / runs <= 0.9
+
+
+def test_nothing_is_detectable_where_nothing_varies() -> None:
+    assert detectable(0.0, 50) is detectable(0.1, 1) is None
