@@ -14,6 +14,7 @@ from typing import Any
 
 from callbench.dataset.checks import WAIVED, meaning, shape
 from callbench.dataset.importers.base import Defect, Draft, Excluded
+from callbench.dataset.importers.source import loads
 from callbench.dataset.problems import Fault
 from callbench.dataset.slots import ABSENT, find, flatten, same, to_pointer
 from callbench.dataset.tooling import tooling
@@ -27,11 +28,19 @@ _REPORTED_ONLY = frozenset({"not-in-case"})
 def audit(draft: Draft) -> tuple[dict[str, Any], tuple[Defect, ...]] | Excluded:
     """Return the case with its defects declared, and all its defects; or why it is no case."""
     record = draft.record
-    faults = shape(record) or meaning(record)
+    broken = shape(record)
+    if broken:
+        return _unsound(draft, broken[0])
+    faults = meaning(record)
     found = {defect.pointer: defect for defect in draft.defects}
     for fault in faults:
         if fault.rule in WAIVED:
-            found[fault.pointer] = _defect(record, fault)
+            found.setdefault(fault.pointer, _defect(record, fault))
+    for place, value in flatten(record["expected"]).items():
+        if isinstance(value, str) and _escaped_twice(value, record):
+            message = "The text is escaped twice: the case has it without the backslashes."
+            field = f"/expected{to_pointer(place)}"
+            found[field] = Defect(field, "double-escaped", message)
     declared = {
         place: defect.kind for place, defect in found.items() if defect.kind not in _REPORTED_ONLY
     }
@@ -43,11 +52,13 @@ def audit(draft: Draft) -> tuple[dict[str, Any], tuple[Defect, ...]] | Excluded:
         }
         faults = shape(record) or meaning(record)
     if faults:
-        fault = faults[0]
-        return Excluded(
-            draft.origin, f"unsound-{fault.rule}", f"{fault.pointer or 'The case'}: {fault.message}"
-        )
+        return _unsound(draft, faults[0])
     return record, (*found.values(), *_unsupported(record, found))
+
+
+def _unsound(draft: Draft, fault: Fault) -> Excluded:
+    why = f"{fault.pointer or 'The case'}: {fault.message}"
+    return Excluded(draft.origin, f"unsound-{fault.rule}", why)
 
 
 def _defect(record: dict[str, Any], fault: Fault) -> Defect:
@@ -62,6 +73,8 @@ def _kind(record: dict[str, Any], fault: Fault) -> str:
         return "required-but-absent"
     if value is None:
         return "null-for-non-null"
+    if isinstance(value, str) and _is_json(value):
+        return "double-escaped"
     tokens = pointer.split(fault.pointer)
     place = tokens[1] if tokens[0] == "accept" else pointer.join(tokens[1:])
     declared = tooling(record["schema"]).declared
@@ -75,10 +88,38 @@ def _kind(record: dict[str, Any], fault: Fault) -> str:
     return "breaks-schema"
 
 
+def _is_json(text: str) -> bool:
+    """Say whether a text is an object or a list written as JSON."""
+    try:
+        return isinstance(loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _outside(nodes: tuple[dict[str, Any], ...], value: Any) -> bool:
     return any(
         not any(same(value, member) for member in node["enum"]) for node in nodes if "enum" in node
     )
+
+
+def _escaped_twice(value: str, record: dict[str, Any]) -> bool:
+    """Say whether a text with backslashes stands in the case with one level of them undone."""
+    if "\\" not in value:
+        return False
+    try:
+        once = loads(f'"{value}"')
+    except ValueError:
+        return False
+    said = _said(record)
+    return once != value and once in said and value not in said
+
+
+def _said(record: dict[str, Any]) -> str:
+    """Return what the case says, without its schema."""
+    texts = [record["question"], record.get("summary", ""), *record.get("facts", ())]
+    texts += [message["content"] for message in record.get("conversation", ())]
+    texts += [str(part) for part in (record.get("steps", ()), record.get("data", {}))]
+    return " \n ".join(texts)
 
 
 # -- values that occur nowhere ------------------------------------------------------------------------
@@ -100,10 +141,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 def _unsupported(record: dict[str, Any], known: dict[str, Defect]) -> Iterator[Defect]:
     """Yield the expected values that are found nowhere in the case, nor any value accepted there."""
-    texts = [record["question"], record.get("summary", ""), *record.get("facts", ())]
-    texts += [message["content"] for message in record.get("conversation", ())]
-    texts += [str(part) for part in (record.get("steps", ()), record.get("data", {}))]
-    spoken = _Text(" \n ".join(texts))
+    spoken = _Text(_said(record))
     declared = tooling(record["schema"]).declared
     for path, value in flatten(record["expected"]).items():
         place = to_pointer(path)

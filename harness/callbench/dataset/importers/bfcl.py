@@ -11,13 +11,15 @@ has the empty text). An object in the list holds such lists at its leaves, and s
 a list of objects. A required parameter that may be left out is a defect, an empty list of accepted
 values too: nothing at all would be right.
 
-A record of an irrelevance category has no gold: nothing is expected and every parameter of the tool
+The executable categories of version 3 have their gold in the question file, as Python calls of keyword
+arguments. A record of an irrelevance category has no gold: nothing is expected and every parameter of the tool
 is unfillable. Of several tools the called one is the case's; an irrelevance case takes the first. Multi-turn
 and agentic categories have other gold and are left out with the reason.
 """
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -72,7 +74,7 @@ def _category(member: Member, source: Source) -> Iterator[Item]:
         category = category.removeprefix(version)
     # live_relevance asks for some call and has no gold of which; it is told by its shape.
     irrelevant = "irrelevance" in category
-    gold = None if irrelevant else _gold(member, source)
+    gold: dict[str, tuple[str, Any]] | None = None
     for number, entry in member.records():
         origin = f"{member.name}#{number}"
         if not isinstance(entry, dict) or "id" not in entry or "question" not in entry:
@@ -80,13 +82,15 @@ def _category(member: Member, source: Source) -> Iterator[Item]:
                 f"{member.full}:{number}: no BFCL question: it needs id and question.",
                 remedy="Give the question file; its gold is found beside it or named by --gold.",
             )
+        if gold is None and not irrelevant and "ground_truth" not in entry:
+            gold = _gold(member, source)
         yield from _entry(entry, origin, category, irrelevant=irrelevant, gold=gold)
     if gold:
         for name, (place, _) in gold.items():
             yield Excluded(place, "no-question", f'The gold "{name}" has no question of that id.')
 
 
-def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]] | None:
+def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]]:
     named = source.extra.get("gold")
     if named is not None:
         given = named.given
@@ -102,7 +106,7 @@ def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]] | None:
                 f"{member.full}: its gold is not beside it as possible_answer/{member.parts[-1]}.",
                 remedy="Name it with --gold FILE.",
             )
-        return None
+        return {}
     answers: dict[str, tuple[str, Any]] = {}
     for number, entry in found.records():
         if not isinstance(entry, dict) or "id" not in entry or "ground_truth" not in entry:
@@ -124,6 +128,9 @@ def _entry(
 ) -> Iterator[Item]:
     name = str(entry["id"])
     answer = gold.pop(name, None) if gold else None
+    plain = "ground_truth" in entry
+    if plain:
+        answer = (origin, _written_calls(entry["ground_truth"]))
     tools = entry.get("function")
     if isinstance(tools, dict):
         tools = [tools]
@@ -147,11 +154,36 @@ def _entry(
     if answer is None:
         yield Excluded(origin, "no-gold", f'There is no gold of the id "{name}".')
         return
-    yield from _calls(answer[1], origin, base, tools, tags)
+    yield from _calls(answer[1], origin, base, tools, tags, plain=plain)
+
+
+def _written_calls(truth: Any) -> Any:
+    """Return calls that are written as Python, ``f(a=1)``, as arguments by function."""
+    if not isinstance(truth, list) or not all(isinstance(call, str) for call in truth):
+        return truth
+    calls = []
+    for written in truth:
+        try:
+            call = ast.parse(written.strip(), mode="eval").body
+            if not isinstance(call, ast.Call):
+                return written
+            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg}
+            if call.args or len(given) != len(call.keywords):
+                return written
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return written
+        calls.append({ast.unparse(call.func): given})
+    return calls
 
 
 def _calls(
-    truth: Any, origin: str, base: dict[str, Any], tools: list[dict[str, Any]], tags: list[str]
+    truth: Any,
+    origin: str,
+    base: dict[str, Any],
+    tools: list[dict[str, Any]],
+    tags: list[str],
+    *,
+    plain: bool,
 ) -> Iterator[Item]:
     if not isinstance(truth, list) or not all(isinstance(call, dict) for call in truth):
         yield Excluded(origin, "other-gold", "The gold is no list of calls by function name.")
@@ -171,7 +203,7 @@ def _calls(
             continue
         schema = draft7(tool.get("parameters"))
         try:
-            gold = _Gold(schema).arguments(given)
+            gold = _Gold(schema, given) if plain else _Gold(schema).arguments(given)
         except SchemaError as error:
             yield Excluded(origin, "invalid-schema", f"The schema of {called}: {error}.")
             continue
@@ -214,11 +246,11 @@ class _Gold:
         omit = len(given) < len(values)
         if omit and self._empty_is_value(path):
             given.append(_OMIT)
+        required = tooling(self.schema).declared.requires(above, name)
         if not values:
+            kind = "required-but-absent" if required else "misaligned"
             self.defects.append(
-                Defect(
-                    f"/expected{place}", "required-but-absent", "The gold accepts no value at all."
-                )
+                Defect(f"/expected{place}", kind, "The gold accepts no value at all.")
             )
         entry: dict[str, Any] = {}
         if given:
@@ -230,7 +262,7 @@ class _Gold:
                 entry["may_omit"] = True
         if entry:
             self.accept[place] = {**entry, **self.accept.get(place, {})}
-        if omit and tooling(self.schema).declared.requires(above, name):
+        if omit and required:
             self.defects.append(
                 Defect(
                     f"/accept/{pointer.join([place])[1:]}/may_omit"

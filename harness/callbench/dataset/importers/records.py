@@ -35,6 +35,7 @@ def case_record(
         "question": base["question"],
         "conversation": base.get("conversation"),
         "facts": base.get("facts"),
+        "summary": base.get("summary"),
         "now": base.get("now"),
         "expected": expected,
         **more,

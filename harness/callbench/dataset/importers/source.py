@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import posixpath
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from callbench.errors import DatasetError, UsageError
 
@@ -120,7 +121,7 @@ class Member:
     def _parsed(self, raw: bytes, place: str) -> Any:
         text = self._decoded(raw, place)
         try:
-            return json.loads(text, object_pairs_hook=_members, parse_constant=_constant)
+            return loads(text)
         except json.JSONDecodeError as error:
             at = place or f":{error.lineno}"
             raise DatasetError(
@@ -300,6 +301,21 @@ def _is_licence(name: str) -> bool:
     return any(fnmatchcase(name.lower(), pattern) for pattern in _LICENCES)
 
 
+def loads(text: str) -> Any:
+    """Parse JSON; a key that stands twice in an object and a number that is none are errors.
+
+    Raises ``ValueError`` (``JSONDecodeError`` when it is no JSON at all) and ``RecursionError``.
+    """
+    return json.loads(
+        text, object_pairs_hook=_members, parse_constant=_constant, parse_float=_finite
+    )
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _constant(digits)
+
+
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -309,5 +325,5 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _constant(word: str) -> Any:
+def _constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON number")

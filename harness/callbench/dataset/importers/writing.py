@@ -21,6 +21,8 @@ from callbench.dataset.importers import IMPORTERS
 from callbench.dataset.importers.audit import audit
 from callbench.dataset.importers.base import Defect, Draft, Excluded, Importer, Item
 from callbench.dataset.importers.source import Source
+from callbench.dataset.lines import parse
+from callbench.dataset.problems import Fault
 from callbench.errors import DatasetError, UsageError
 
 
@@ -142,7 +144,14 @@ def _write(
                 report.excluded.append(found)
                 continue
             record, defects = found
-            stream.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+            line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+            fault = parse(line.encode("utf-8", "surrogatepass"))
+            if isinstance(fault, Fault):  # NaN, half a surrogate pair, nested too deeply
+                report.excluded.append(
+                    Excluded(item.origin, f"unsound-{fault.rule}", fault.message)
+                )
+                continue
+            stream.write(f"{line}\n")
             report.cases += 1
             report.defects += [(record["id"], defect) for defect in defects]
             if report.cases == limit:
@@ -159,7 +168,12 @@ def _write(
 
 def _items(importer: Importer, sources: Sequence[Source]) -> Iterator[Item]:
     for source in sources:
-        yield from importer.read(source)
+        try:
+            yield from importer.read(source)
+        except RecursionError:
+            raise DatasetError(
+                f"{source.path}: a record is nested too deeply.", remedy="Take it out."
+            ) from None
 
 
 def _named(draft: Draft, taken: dict[str, list[str]]) -> Draft:
