@@ -9,27 +9,30 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import httpx2
 
-from callbench.cassette import events as sse
 from callbench.cassette.format import encode_interaction
 from callbench.cassette.interaction import Interaction, Request, Response
 from callbench.cassette.key import canonical_request
 from callbench.cassette.miss import cassette_miss
-from callbench.cassette.replay import STREAM_ERRORS, error_text, replay
+from callbench.cassette.replay import STREAM_ERRORS, Timing, as_exception, error_text, replay
 from callbench.cassette.scope import CaseScope, Exchange, current_scope
 from callbench.cassette.scrub import (
     RESPONSE_HEADERS,
     holds_secret,
     mask_request,
-    mask_response,
     secrets_of,
 )
 from callbench.cassette.store import Cassette
+from callbench.cassette.take import Take
 from callbench.errors import CassetteError
+
+if TYPE_CHECKING:
+    from callbench.cassette.faults.applying import Faults
+    from callbench.cassette.faults.kind import Faulted
 
 Inner = httpx2.AsyncBaseTransport | Callable[[], httpx2.AsyncBaseTransport]
 
@@ -54,6 +57,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
     need (a plain HTTP transport by default). ``base_url`` is the endpoint's base, which is no part of a
     recording; without it the path up to a version segment counts as the base. ``secrets`` are masked beside
     the credentials found in a request's headers and query. ``command`` is what a miss tells the user to run.
+    ``timing`` says how time passes in replay, ``faults`` are laid over replayed answers; neither is recorded.
 
     Closing the transport closes ``inner`` if it was used; the cassette stays open.
     """
@@ -67,7 +71,11 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         base_url: str = "",
         secrets: Sequence[str] = (),
         command: str = "",
+        timing: Timing | None = None,
+        faults: Faults | None = None,
     ) -> None:
+        if faults is not None and Mode(mode) is not Mode.REPLAY:
+            raise ValueError("faults are for replay: what they make must not be recorded")
         self.cassette = cassette
         self.mode = Mode(mode)
         self._inner = inner
@@ -75,6 +83,8 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         self._base_url = base_url
         self._secrets = tuple(secrets)
         self._command = command
+        self._timing = timing
+        self._faults = faults
         self._scope = CaseScope("")
         if self.mode in (Mode.RECORD, Mode.RERECORD):
             cassette.adopt()
@@ -84,7 +94,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         started = time.perf_counter()
         body = await request.aread()
         target = request.url.raw_path.decode("ascii")
-        secrets = secrets_of(request.headers.raw, target, self._secrets)
+        secrets = secrets_of(request.headers.raw, target, self._secrets, body)
         canonical = mask_request(
             canonical_request(request.method, target, body, base_url=self._base_url), secrets
         )
@@ -93,13 +103,41 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         ordinal = scope.take(key)
         recorded = self._recorded(key, scope.case, ordinal, canonical)
         if recorded is not None:
+            if self._faults is not None:
+                faulted = self._faults.answer(recorded, scope, ordinal)
+                if faulted is not None and faulted.again:
+                    scope.give_back(key, ordinal)
+                return self._faulty(recorded, faulted, scope, request)
             scope.add(Exchange.of(recorded, "replayed"))
-            return replay(recorded.response)
+            return replay(recorded.response, self._timing)
         if self.mode is Mode.REPLAY:
             scope.give_back(key, ordinal)
+            if self._faults is not None:
+                follow = self._faults.follow_up(canonical, scope, self.cassette)
+                if follow is not None:
+                    return self._faulty(*follow, scope, request)
             raise cassette_miss(self.cassette, canonical, scope.case, ordinal, self._command)
-        take = _Take(self, canonical, key, scope, ordinal, secrets, started)
-        return await take.ask(request)
+        store = None if self.mode is Mode.LIVE else self.store
+        take = Take(canonical, key, scope, ordinal, secrets, started, store)
+        return await self._ask(request, take)
+
+    def _faulty(
+        self,
+        recorded: Interaction,
+        faulted: Faulted | None,
+        scope: CaseScope,
+        request: httpx2.Request,
+    ) -> httpx2.Response:
+        """Answer with a recording and what a fault makes of it."""
+        timing = self._timing or Timing()
+        if faulted is not None:
+            recorded = replace(recorded, response=faulted.response)
+            limit = request.extensions.get("timeout", {}).get("read")
+            timing = replace(timing, waits=faulted.waits, read_timeout=limit)
+        scope.add(Exchange.of(recorded, "replayed"))
+        if faulted is not None and faulted.refused:
+            raise as_exception(recorded.response.error or "")
+        return replay(recorded.response, timing)
 
     async def aclose(self) -> None:
         """Close the inner transport, if it was ever used."""
@@ -119,6 +157,37 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
             else:
                 self._opened = inner()
         return self._opened
+
+    async def _ask(self, request: httpx2.Request, take: Take) -> httpx2.Response:
+        """Send the request; the response's stream feeds ``take`` while the caller reads it."""
+        try:
+            answer = await self.inner.handle_async_request(request)
+        except STREAM_ERRORS as error:
+            take.drop(error_text(error))  # no answer at all: nothing to record
+            raise
+        except BaseException:
+            take.drop("abandoned")
+            raise
+        take.response = Response(
+            status=answer.status_code,
+            headers={
+                name: answer.headers[name] for name in RESPONSE_HEADERS if name in answer.headers
+            },
+        )
+        headers = answer.headers.copy()
+        chunks: AsyncIterator[bytes]
+        if "content-encoding" in headers:  # recordings are readable: take the compression off
+            chunks = answer.aiter_bytes()
+            del headers["content-encoding"]
+            headers.pop("content-length", None)
+        else:
+            chunks = aiter(_byte_stream(answer))
+        return httpx2.Response(
+            answer.status_code,
+            headers=headers,
+            stream=_TeeStream(take, answer, chunks),
+            extensions=answer.extensions,
+        )
 
     def _recorded(self, key: str, case: str, ordinal: int, request: Request) -> Interaction | None:
         if self.mode is Mode.REPLAY:
@@ -142,114 +211,10 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
             self.cassette.append(interaction)
 
 
-class _Take:
-    """One request on its way to the inner transport and back, measured and, if asked for, recorded."""
-
-    def __init__(
-        self,
-        transport: CassetteTransport,
-        request: Request,
-        key: str,
-        scope: CaseScope,
-        ordinal: int,
-        secrets: Sequence[str],
-        started: float,
-    ) -> None:
-        self._transport = transport
-        self._request = request
-        self._key = key
-        self._scope = scope
-        self._ordinal = ordinal
-        self._secrets = secrets
-        self._started = started
-        self._chunks: list[tuple[int, bytes]] = []
-        self._open = True
-        self.response = Response(status=0)
-
-    async def ask(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request; the response's stream feeds this take while the caller reads it."""
-        try:
-            answer = await self._transport.inner.handle_async_request(request)
-        except STREAM_ERRORS as error:
-            self._drop(error_text(error))  # no answer at all: nothing to record
-            raise
-        except BaseException:
-            self._drop("abandoned")
-            raise
-        self.response = Response(
-            status=answer.status_code,
-            headers={
-                name: answer.headers[name] for name in RESPONSE_HEADERS if name in answer.headers
-            },
-        )
-        headers = answer.headers.copy()
-        chunks: AsyncIterator[bytes]
-        if "content-encoding" in headers:  # recordings are readable: take the compression off
-            chunks = answer.aiter_bytes()
-            del headers["content-encoding"]
-            headers.pop("content-length", None)
-        else:
-            chunks = aiter(_byte_stream(answer))
-        return httpx2.Response(
-            answer.status_code,
-            headers=headers,
-            stream=_TeeStream(self, answer, chunks),
-            extensions=answer.extensions,
-        )
-
-    def feed(self, chunk: bytes) -> None:
-        """A chunk came from the network."""
-        self._chunks.append((self._elapsed(), chunk))
-
-    def finish(self, error: BaseException | None = None) -> None:
-        """The stream ended, by itself or with an error: record it. Later calls do nothing."""
-        if not self._open:
-            return
-        self._open = False
-        text = None if error is None else error_text(error)
-        interaction = self._interaction(text)
-        live = self._transport.mode is Mode.LIVE
-        if not live:
-            self._transport.store(interaction, self._secrets)
-        self._scope.add(Exchange.of(interaction, "live" if live else "recorded"))
-
-    def leave(self) -> None:
-        """The caller closes the stream: half an answer is not recorded, a said-all one is."""
-        if not self._open:
-            return
-        stream = sse.is_event_stream(self.response.headers)
-        if stream and sse.said_done(sse.split_events(self._chunks, event_stream=True)):
-            self.finish()
-        else:
-            self._drop("abandoned")
-
-    def _drop(self, error: str) -> None:
-        self._open = False
-        self._scope.give_back(self._key, self._ordinal)
-        self._scope.add(Exchange.of(self._interaction(error), "live"))
-
-    def _interaction(self, error: str | None) -> Interaction:
-        stream = sse.is_event_stream(self.response.headers)
-        events = sse.split_events(self._chunks, event_stream=stream)
-        response = replace(self.response, events=events, error=error, elapsed_ms=self._elapsed())
-        return Interaction(
-            key=self._key,
-            case=self._scope.case,
-            ordinal=self._ordinal,
-            request=self._request,
-            response=mask_response(response, self._secrets),
-            usage=sse.usage_of(events, event_stream=stream),
-            recorded_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        )
-
-    def _elapsed(self) -> int:
-        return round((time.perf_counter() - self._started) * 1000)
-
-
 class _TeeStream(httpx2.AsyncByteStream):
     """Passes every chunk on as it comes, and tells the take how it went."""
 
-    def __init__(self, take: _Take, answer: httpx2.Response, chunks: AsyncIterator[bytes]) -> None:
+    def __init__(self, take: Take, answer: httpx2.Response, chunks: AsyncIterator[bytes]) -> None:
         self._take = take
         self._answer = answer
         self._chunks = chunks

@@ -90,6 +90,26 @@ def _scores(row: dict[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in keys}
 
 
+def faults_object(document: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what ``run --json`` adds of a run under faults: its table, without the single cases."""
+    if document is None:
+        return {}
+    return {"faults": {key: value for key, value in document.items() if key != "met"}}
+
+
+def print_faults(document: dict[str, Any]) -> None:
+    """Print what each fault did, a row each."""
+    from rich.console import Console
+
+    from callbench.report.faults import COLUMNS, headline
+    from callbench.report.terminal import table
+
+    console = Console()
+    rows = [row for row in document["rows"] if row["cases"]]
+    console.print(table("Faults", COLUMNS, rows, console.width))
+    console.print(headline(document), markup=False, highlight=False)
+
+
 def print_report(document: dict[str, Any], directory: Path) -> None:
     """Print the tables of a run and where its files are."""
     from rich.console import Console

@@ -80,6 +80,12 @@ Repair = Annotated[bool, typer.Option("--repair", help="Also read replies that a
 AskOptional = Annotated[bool, typer.Option("--ask-optional", help="Ask for optional slots too.")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Cases in flight.")]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="Seconds per case.")]
+Faults = Annotated[
+    str | None,
+    typer.Option(
+        "--faults", help="Lay the faults of this file over the recorded answers; all: every kind."
+    ),
+]
 Trace = Annotated[
     bool,
     typer.Option("--trace", help="Show what each call does, as it ends; keep it in trace.jsonl."),
@@ -120,6 +126,7 @@ def run(
     concurrency: Concurrency = None,
     deadline: Deadline = 300.0,
     trace: Trace = False,
+    faults: Faults = None,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
     max_regression: MaxRegression = None,
@@ -156,6 +163,7 @@ def run(
         deadline=deadline,
         trace=trace,
         impl=impl,
+        faults=faults,
         out=out,
     )
     gates = gates_of(fail_under or (), max_regression or (), baseline)
@@ -176,13 +184,13 @@ def record(
 
 
 def _takes_options_of_run(verb: Any) -> None:
-    """Let ``record`` take what ``run`` takes but ``--mode`` and ``--impl``; typer reads the signature."""
+    """Let ``record`` take what ``run`` takes but ``--mode``, ``--impl`` and ``--faults``; typer reads the signature."""
     own = inspect.signature(verb, eval_str=True).parameters.values()
     added = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
     taken = [
         one
         for one in inspect.signature(run, eval_str=True).parameters.values()
-        if one.name not in ("mode", "impl")
+        if one.name not in ("mode", "impl", "faults")
     ]
     verb.__signature__ = inspect.Signature([*taken, *added])
     verb.__annotations__ = {one.name: one.annotation for one in (*taken, *added)}
@@ -229,15 +237,20 @@ def _go(config: Any, gates: Gates, *, json_: bool, quiet: bool) -> None:
     judged = _judged(gates, document, finished.directory)
     if json_:
         told = output.run_object(document, finished.directory, finished.seconds)
+        told |= output.faults_object(finished.faults)
         output.print_json(told | ({"gates": [one.as_dict() for one in judged]} if gates else {}))
     elif not quiet:
         output.print_report(document, finished.directory)
+        if finished.faults is not None:
+            output.print_faults(finished.faults)
         for one in judged:
             if one.result != "failed":
                 typer.echo(f"gate {one.result}: {one.text}")
     if problem is not None:
         raise beside(problem, judged)
-    failed = failure(judged)
+    failed, violated = failure(judged), finished.violated()
+    if violated is not None:
+        raise violated if failed is None else beside(violated, judged)
     if failed is not None:
         raise failed
 

@@ -23,6 +23,7 @@ class RunConfig:
     cases in flight, ``deadline`` is in seconds per case. ``repeats`` counts
     the answers that each case is asked for. ``trace`` keeps what the calls did in ``trace.jsonl``.
     Cases with one of ``skip_tags`` are left out. ``impl`` names an implementation that is asked in place of the reference.
+    ``faults`` is a file of faults to lay over the recorded answers, or ``all``.
     """
 
     dataset: str = "everyday"
@@ -46,6 +47,7 @@ class RunConfig:
     trace: bool = False
     repeats: int = 1
     impl: str | None = None
+    faults: str | None = None
 
     @property
     def examples(self) -> int | None:

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 from callbench.cassette.scrub import mask_bytes
 from callbench.cassette.transport import Mode
 from callbench.dataset.case import Case
@@ -18,6 +20,7 @@ from callbench.errors import CassetteError, ProviderError
 from callbench.run.config import RunConfig
 from callbench.run.directory import create_run, named
 from callbench.run.engine import Done, run_cases
+from callbench.run.faults import FaultsViolated, faults_document
 from callbench.run.implementation import GRACE
 from callbench.run.info import Record
 from callbench.run.opening import BASELINES, opened
@@ -35,7 +38,8 @@ class Finished:
     """What a run left behind.
 
     ``misses`` counts the cases without a recording, ``miss`` is the first of them;
-    ``failures`` counts provider errors, ``failure`` tells the first.
+    ``failures`` counts provider errors, ``failure`` tells the first. ``faults`` is what
+    ``faults.json`` holds, where there were any.
     """
 
     directory: Path
@@ -45,6 +49,7 @@ class Finished:
     miss: CassetteError | None = None
     failures: int = 0
     failure: str = ""
+    faults: Record | None = None
 
     def problem(self) -> CassetteError | ProviderError | None:
         """Return the error the command ends with, the gravest first, naming all."""
@@ -60,11 +65,22 @@ class Finished:
                 f"{self.miss.message}{also}",
                 remedy=self.miss.remedy,
             )
-        if self.failures:
+        if self.failures and self.faults is None:  # under faults they are what is expected
             return ProviderError(
                 failed, remedy="The other cases are scored. Run again to ask for these."
             )
         return None
+
+    def violated(self) -> FaultsViolated | None:
+        """Return the error that says which rules of a run under faults were broken."""
+        counts = self.faults["violations"] if self.faults is not None else {}
+        told = [f"{name}: {count}" for name, count in counts.items() if count]
+        if not told:
+            return None
+        return FaultsViolated(
+            f"Under faults, what may never be ({', '.join(told)}).",
+            remedy=f"The cases stand in {self.directory / 'faults.json'} and in report.md.",
+        )
 
 
 async def execute(
@@ -86,7 +102,8 @@ async def execute(
     async with opened(config, whole, dataset, tracer) as run:
         info = run.info
         directory = create_run(config, info)
-        failures = _Failures(implementation=config.impl is not None)
+        patient = config.faults is not None
+        failures = _Failures(implementation=config.impl is not None, patient=patient)
         with (
             tracing(tracer, directory / "trace.jsonl", run.secrets, show) as trace,
             named(directory / "cases.jsonl") as path,
@@ -111,6 +128,11 @@ async def execute(
                         log.flush()  # an answer that was waited for outlives even a kill
                 failures.add(done)
                 progress(number, total)
+        faults = None
+        if run.faults is not None:
+            faults = faults_document(run.faults)
+            with named(directory / "faults.json") as path:
+                path.write_bytes(mask_bytes(_indented(faults), run.secrets))
     return Finished(
         directory,
         info,
@@ -119,6 +141,7 @@ async def execute(
         failures.miss,
         failures.count,
         failures.first,
+        faults,
     )
 
 
@@ -144,6 +167,10 @@ def _selected(config: RunConfig, dataset: Dataset) -> Dataset:
     )
 
 
+def _indented(value: Record) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
 def _line(done: Done, repeats: int) -> bytes:
     score = score_case(done.case, done.outcome)
     record = case_record(done.case, done.outcome, score, done.spent)
@@ -157,6 +184,7 @@ class _Failures:
     """Counts misses and provider errors; gives up on an endpoint that never answered."""
 
     implementation: bool = False
+    patient: bool = False
     misses: int = 0
     miss: CassetteError | None = None
     count: int = 0
@@ -170,7 +198,7 @@ class _Failures:
         elif done.outcome.status == "provider_error":
             self.count += 1
             self.first = self.first or f"{done.outcome.error} (case {done.case.id})"
-            if not self._answered and self.count == _GIVE_UP_AFTER:
+            if not (self.patient or self._answered) and self.count == _GIVE_UP_AFTER:
                 where, remedy = "the model", "Is the endpoint up, and the key right?"
                 if self.implementation:
                     where, remedy = "the implementation", "Try callbench conform --op slot.exec."

@@ -37,6 +37,7 @@ def repeat_command(config: RunConfig, mode: Mode) -> str:
         "--config": config.config,
         "--lang": config.lang,
         "--limit": config.limit,
+        "--faults": config.faults if mode is Mode.REPLAY else None,
     }
     for option, value in given.items():
         if value is not None:
@@ -97,6 +98,8 @@ def run_info(
 def _suffix(config: RunConfig) -> str:
     if config.impl is not None:
         return "-impl"
+    if config.faults is not None:
+        return "-faults"
     return f"-{config.system}" if config.system in ("stage1", "stage2", "fewshot") else ""
 
 

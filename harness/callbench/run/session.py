@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from callbench.cassette.faults.applying import Faults
+from callbench.cassette.replay import Sleep, Timing
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import CassetteTransport, Mode
 from callbench.errors import UsageError
@@ -60,11 +63,18 @@ def roles_of(
 
 @asynccontextmanager
 async def open_models(
-    roles: Roles, cassette: Cassette, mode: Mode, *, command: str
+    roles: Roles,
+    cassette: Cassette,
+    mode: Mode,
+    *,
+    command: str,
+    faults: Faults | None = None,
+    sleep: Sleep = asyncio.sleep,
 ) -> AsyncIterator[Models]:
     """Give the models of ``roles``; nothing is started or connected before it is needed.
 
-    ``command`` is what a miss tells the user to run.
+    ``command`` is what a miss tells the user to run. ``faults`` are laid over what is replayed;
+    ``sleep`` is how they, and the waits before a retry, let time pass.
     """
     async with AsyncExitStack() as stack:
 
@@ -77,6 +87,8 @@ async def open_models(
                 base_url=opened.base_url,
                 secrets=[opened.api_key] if opened.api_key else [],
                 command=command,
+                timing=None if faults is None else Timing(sleep=sleep),
+                faults=faults,
             )
             endpoint = Endpoint(
                 base_url=opened.base_url,
@@ -86,7 +98,7 @@ async def open_models(
                 timeout=profile.timeout,
                 system_first=profile.system_first,
             )
-            made = ChatClient(endpoint, transport=transport)
+            made = ChatClient(endpoint, transport=transport, sleep=sleep)
             stack.push_async_callback(made.aclose)
             return made
 
