@@ -43,7 +43,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 HEADER_FIELDS = frozenset({"format", "version", "recorder", "models", "scrubbing"})
 TEXT_FIELDS = frozenset({"text", "value"})
 INTERACTION_FIELDS = frozenset(
-    {"key", "case", "ordinal", "request", "response", "usage", "recorded_at"}
+    {"key", "case", "ordinal", "request", "response", "usage", "recorded_at", "vcr"}
 )
 _NEEDED_FIELDS = frozenset({"key", "case", "ordinal", "request", "response"})
 _RESPONSE_FIELDS = frozenset({"status", "headers", "elapsed_ms", "events", "error"})
@@ -113,6 +113,8 @@ def encode_interaction(
         line["usage"] = interaction.usage
     if interaction.recorded_at is not None:
         line["recorded_at"] = interaction.recorded_at
+    if interaction.vcr is not None:
+        line["vcr"] = interaction.vcr
     return _line(line)
 
 
@@ -151,7 +153,15 @@ def decode_answer(value: dict[str, Any], request: Request) -> Interaction:
         response=decode_response(value["response"]),
         usage=value.get("usage"),
         recorded_at=value.get("recorded_at"),
+        vcr=_vcr(value),
     )
+
+
+def _vcr(value: dict[str, Any]) -> dict[str, Any] | None:
+    vcr = value.get("vcr")
+    if vcr is not None and not isinstance(vcr, dict):
+        raise FormatError("field 'vcr' must be an object")
+    return vcr
 
 
 def decode_request(value: dict[str, Any], text: Callable[[str], str]) -> Request:

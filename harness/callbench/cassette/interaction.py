@@ -88,6 +88,7 @@ class Interaction:
     ``key`` finds it (``key.request_key``); equal requests are told apart by ``case`` and by ``ordinal``,
     which counts them within the case from 0. ``usage`` is the token count as the endpoint reported it
     (``prompt_tokens``, ``completion_tokens``, and its details). ``recorded_at`` is UTC in ISO 8601.
+    ``vcr`` is what only the bridge to vcrpy needs (``vcr.mapping`` describes it), absent otherwise.
     """
 
     key: str
@@ -97,6 +98,7 @@ class Interaction:
     response: Response
     usage: Mapping[str, Any] | None = None
     recorded_at: str | None = None
+    vcr: Mapping[str, Any] | None = None
 
 
 def case_label(case_id: str, repeat: int = 0) -> str:

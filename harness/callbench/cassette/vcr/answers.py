@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from callbench.cassette.interaction import Interaction
-from callbench.cassette.scrub import RESPONSE_HEADERS
+from callbench.cassette.scrub import MASK, RESPONSE_HEADERS
 
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 """Headers about how bytes traveled; a replayed body is whole and not compressed."""
@@ -18,5 +18,11 @@ def stored_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def answer_headers(interaction: Interaction) -> list[tuple[str, str]]:
-    """The headers a client gets with a recorded answer."""
-    return list(interaction.response.headers.items())
+    """The headers a client gets with a recorded answer: those stored, and those a vcrpy cassette had."""
+    stored = interaction.response.headers
+    fields = list(stored.items())
+    for name, values in (interaction.vcr or {}).get("response_headers", {}).items():
+        if name.lower() not in _OF_THE_WIRE and name.lower() not in stored:
+            given = [values] if isinstance(values, str) else values
+            fields.extend((name, value) for value in given if value != MASK)
+    return fields
