@@ -93,7 +93,7 @@ def _describe_nearest(nearest: Nearest | None) -> str:
 
 
 def _describe_scrubbers(recorded: Sequence[str], used: Sequence[str]) -> str:
-    if tuple(recorded) == tuple(used):
+    if set(recorded) == set(used):
         return ""
     return (
         f"\nIt was recorded with the scrubbers {', '.join(recorded) or '(none)'}; "

@@ -204,7 +204,7 @@ class Cassette:
         Raises ``CassetteError`` for a file that was recorded with other scrubbers than are used now.
         """
         header = self.header
-        if header and lines.scrubbers_of(header) != self.scrubbing.names:
+        if header and set(lines.scrubbers_of(header)) != set(self.scrubbing.names):
             raise CassetteError(
                 f"{self.path} was recorded with {_scrubbers(lines.scrubbers_of(header))}, "
                 f"this run uses {_scrubbers(self.scrubbing.names)}: one file cannot hold both.",

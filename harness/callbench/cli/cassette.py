@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from callbench.cli import output
+from callbench.cli import cassette_convert, cassette_edit, cassette_usage, output
+from callbench.cli.cassette_options import Config, Files, Json
 from callbench.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Check, compare, mend and convert recordings."
 )
 
-Files = Annotated[list[Path], typer.Argument(help="Cassette files.", metavar="FILE...")]
-Config = Annotated[
-    Path | None, typer.Option("--config", help="Where [scrub] is; default ./callbench.toml.")
-]
 Allow = Annotated[
     Path | None,
     typer.Option("--allow", help="What was looked at and is no secret; default ./scan-allow.toml."),
@@ -32,7 +29,6 @@ Junit = Annotated[
 Github = Annotated[
     bool, typer.Option("--github", help="Print findings as annotations of GitHub Actions.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 @app.command()
@@ -143,3 +139,8 @@ def _report(
         raise typer.Exit(ExitCode.CASSETTE)
     if findings:
         raise typer.Exit(ExitCode.FINDING)
+
+
+cassette_usage.register(app)
+cassette_edit.register(app)
+cassette_convert.register(app)

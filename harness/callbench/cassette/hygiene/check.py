@@ -145,7 +145,7 @@ class _Check:
 
     def _header(self, header: dict[str, Any], number: int) -> Iterator[Finding]:
         names = tuple(header.get("scrubbing", {}).get("scrubbers", ()))
-        if self._scrubbing is not None and self._scrubbing.names != names:
+        if self._scrubbing is not None and set(self._scrubbing.names) != set(names):
             yield self._finding(
                 number,
                 "scrub",

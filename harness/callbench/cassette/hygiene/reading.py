@@ -26,12 +26,13 @@ _REFERENCE = re.compile("⟦([0-9a-f]+)⟧")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: its number from 1, its bytes, its JSON value and what it is."""
+    """One line: its number from 1, its bytes, its JSON value, what it is, and where it begins."""
 
     number: int
     raw: bytes
     value: dict[str, Any]
     kind: Literal["header", "text", "interaction"]
+    offset: int
 
 
 class Reader:
@@ -117,14 +118,14 @@ class Reader:
         if not self.header:
             lines.check_header(value)
             self.header = value
-            return Line(number, raw, value, "header")
+            return Line(number, raw, value, "header", offset)
         if "text" in value:
             identifier, _, _ = lines.check_text(value)
             self._texts.setdefault(identifier, (offset, len(raw)))
             self._seen.add(identifier)
-            return Line(number, raw, value, "text")
+            return Line(number, raw, value, "text", offset)
         lines.check_interaction(value)
-        return Line(number, raw, value, "interaction")
+        return Line(number, raw, value, "interaction", offset)
 
     def _text(self, identifier: str) -> str:
         if identifier not in self._seen and identifier in self._texts:
