@@ -5,6 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from callbench.dataset.importers.source import Member, Source
+
+
+def documents(source: Source, *left_out: str) -> list[Member]:
+    """Return the JSON files of a source but those whose stems end in one of ``left_out``.
+
+    These sets are distributed as zips in a directory: a directory without such a file is looked
+    through for zips that have one.
+    """
+
+    def inside(where: Source) -> list[Member]:
+        return [member for member in where.files("*.json") if not member.stem.endswith(left_out)]
+
+    found = inside(source)
+    if not found and source.path.is_dir():
+        for packed in source.files("*.zip"):
+            for member in inside(Source(source.locate("/".join(packed.parts)))):
+                source.note(member)
+                found.append(member)
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:

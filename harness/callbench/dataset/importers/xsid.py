@@ -20,7 +20,9 @@ from callbench.errors import DatasetError
 
 _WANTED = "xSID: number, word, intent and BIO label, with tabs between"
 _COMMENT = re.compile(r"#\s*([A-Za-z][\w-]*)\s*[=:]\s?(.*)")
-_CODE = re.compile(r"(?:[a-z]{2,3})")
+_LANGUAGES = re.compile(
+    "ar|da|de|en|es|fr|gsw|hi|id|it|ja|kk|ko|lt|nap|nb|nl|no|pt|sr|tr|vi|zh", re.IGNORECASE
+)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _OTHER_SCRIPT = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 
@@ -81,12 +83,10 @@ class _File:
         return f"{self.member.name}#{block.number}"
 
     def _named(self) -> tuple[str, str]:
-        """Return the language and the split that the file's name gives, empty when it does not."""
-        code, _, rest = self.member.stem.partition(".")
-        base = code.split("-")[0]
-        if rest and _CODE.fullmatch(base):
-            return (base if base == code else code), rest
-        return "", self.member.stem
+        """Return the language that the file's name gives, empty when it gives none, and the split."""
+        parts = re.split(r"[._-]", self.member.stem)
+        code = next((part for part in parts if _LANGUAGES.fullmatch(part)), "")
+        return code.lower(), ".".join(part for part in parts if part != code)
 
     def _blocks(self) -> Iterator[_Block]:
         block: _Block | None = None
