@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callbench.report.repeated import Repeated
-from callbench.scoring.aggregate import SlotCounts, Tally
+from callbench.scoring.aggregate import SlotCounts, Tally, case_counts
 from callbench.scoring.result import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE
 
 
@@ -61,6 +61,7 @@ class Summary:
         self._repeated = Repeated()
         self._verdicts: Counter[str] = Counter()
         self._rungs: Counter[str] = Counter()
+        self._origins: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._calls = 0
         self._tokens = {"prompt_tokens": 0, "completion_tokens": 0}
         self._untold = 0
@@ -72,10 +73,11 @@ class Summary:
         slots = record["slots"]
         counts = counts_of(slots)
         cluster = cluster_of(record)
-        self._all.add(record, counts, cluster)
-        self._by_lang[record["lang"]].add(record, counts, cluster)
+        of_case = case_counts(record, counts)
+        self._all.count(of_case, cluster)
+        self._by_lang[record["lang"]].count(of_case, cluster)
         for tag in record["tags"]:
-            self._by_tag[tag].add(record, counts, cluster)
+            self._by_tag[tag].count(of_case, cluster)
         if "repeat" in record:
             self._repeated.add(record, counts, cluster)
         of_type: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -86,6 +88,8 @@ class Summary:
             self._verdicts[verdict] += 1
             if slot["rung"]:
                 self._rungs[slot["rung"]] += 1
+            if slot.get("origin"):
+                self._origins[verdict][slot["origin"]] += 1
             if slot["stage"] and verdict in TRUE_POSITIVE | FALSE_POSITIVE:
                 of_stage.setdefault(slot["stage"], [0, 0])[verdict in FALSE_POSITIVE] += 1
         for name, group in of_type.items():
@@ -115,6 +119,9 @@ class Summary:
             **self._all.as_dict(),
             "verdicts": dict(sorted(self._verdicts.items())),
             "rungs": dict(sorted(self._rungs.items())),
+            "origins": {
+                verdict: dict(sorted(one.items())) for verdict, one in sorted(self._origins.items())
+            },
             **self._repeated.as_dict(),
             "calls": self._calls,
             **self._tokens,

@@ -84,7 +84,11 @@ class Tally:
 
     def add(self, record: dict[str, Any], counts: tuple[int, int, int], cluster: str = "") -> None:
         """Count one record; ``counts`` are those of its slots, ``cluster`` what it belongs to."""
-        self._sums.add(case_counts(record, counts), cluster)
+        self.count(case_counts(record, counts), cluster)
+
+    def count(self, counts: Counts, cluster: str = "") -> None:
+        """Count one record by its :func:`case_counts`, made once for several tallies."""
+        self._sums.add(counts, cluster)
 
     def as_dict(self) -> dict[str, Any]:
         """Return counts and rates; ``cases == scored + provider_errors`` always.
