@@ -15,7 +15,18 @@ from typing import Annotated
 import typer
 
 import callbench
-from callbench.cli import cassette, compare, conform, dataset, fuzz, models, report, run
+from callbench.cli import (
+    cassette,
+    compare,
+    conform,
+    dataset,
+    fuzz,
+    models,
+    report,
+    run,
+    score,
+    serve,
+)
 from callbench.errors import CallbenchError, ExitCode
 
 app = typer.Typer(
@@ -32,8 +43,10 @@ app = typer.Typer(
 run.register(app)
 report.register(app)
 compare.register(app)
+score.register(app)
 conform.register(app)
 fuzz.register(app)
+serve.register(app)
 app.add_typer(cassette.app, name="cassette")
 app.add_typer(dataset.app, name="dataset")
 app.add_typer(models.app, name="models")

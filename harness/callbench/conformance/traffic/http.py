@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as an endpoint of one request a connection needs, on asyncio's streams."""
+"""As much of HTTP/1.1 as an endpoint on loopback needs, on asyncio's streams."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ async def read_request(
         body = await _body(reader, headers)
     except asyncio.IncompleteReadError as error:
         raise BadRequest("the body of the request is cut") from error
+    except asyncio.LimitOverrunError as error:
+        raise BadRequest("a line between the chunks of the body is too long") from error
     return Received(words[0], words[1], headers, body)
 
 
@@ -59,6 +61,8 @@ async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> byt
         body = bytearray()
         while size := _size((await reader.readuntil(b"\n")).partition(b";")[0], 16):
             body += await reader.readexactly(size)
+            if len(body) > _MOST_BODY:
+                raise BadRequest(f"a body of more than {_MOST_BODY} bytes")
             await reader.readexactly(2)
         while (await reader.readuntil(b"\n")).strip():
             pass
