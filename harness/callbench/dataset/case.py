@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-MatchKind = Literal["exact", "text", "set"]
-"""How two values are compared: as JSON values, with text folding, or as a list without order."""
+MatchKind = Literal["exact", "text", "date", "time", "datetime", "duration", "list", "set"]
+"""How two values are compared: as JSON values, with text folding, as what they say of time, or as a
+list in its order or without."""
+
+DateOrder = Literal["mdy", "dmy", "ymd"]
+"""How a date in digits is read: 3/4 is the fourth of March, or the third of April."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,15 @@ class Accept:
     """What counts as right at one pointer beside the expected value.
 
     ``match`` is ``None`` when the case leaves it to the slot's schema: ``text`` for a free
-    string, ``exact`` for everything else.
+    string, the kind of time that a ``format`` names, ``exact`` for everything else. ``aliases``
+    maps a text to its other spellings; all of them are one thing.
     """
 
     values: tuple[Any, ...] = ()
     match: MatchKind | None = None
     may_omit: bool = False
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    date_order: DateOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema_rs
 
 from callbench.dataset.declared import json_type
+from callbench.dataset.folding import fold
 from callbench.dataset.problems import Fault
 from callbench.dataset.slots import (
     ABSENT,
@@ -31,6 +32,9 @@ from callbench.dataset.slots import (
 from callbench.dataset.tooling import Tooling, tooling
 from corecall import pointer
 from corecall.slot.processor import DataError, SchemaError
+
+TIME_KINDS = frozenset({"date", "time", "datetime", "duration"})
+"""Ways to compare that read a text as a time."""
 
 WAIVED = frozenset({"expected-schema", "expected-declared", "accept-value", "accept-pointer"})
 """Rules whose faults are admitted where the case's ``defects`` names them."""
@@ -168,6 +172,33 @@ def _now(record: dict[str, Any]) -> Iterator[Fault]:
             yield _bad_now(record["now"])
 
 
+def _match(field: str, match: str | None, there: Any) -> Iterator[Fault]:
+    if there is ABSENT:
+        return
+    if match in ("set", "list") and not isinstance(there, list):
+        yield Fault(
+            field, "accept-match", f"Only a list can be compared as a {match}.", "Drop the match."
+        )
+    if match in TIME_KINDS and (there is None or isinstance(there, bool | int | float)):
+        yield Fault(
+            field, "accept-match", f"Only a text can be read as a {match}.", "Drop the match."
+        )
+
+
+def _aliases(field: str, aliases: dict[str, list[str]]) -> Iterator[Fault]:
+    """Yield the spellings that stand for two things."""
+    owner: dict[str, str] = {}
+    for name, more in aliases.items():
+        for spelling in (name, *more):
+            if owner.setdefault(fold(spelling), name) != name:
+                yield Fault(
+                    f"{field}/aliases{pointer.join([name])}",
+                    "accept-aliases",
+                    f'"{spelling}" is a spelling of "{owner[fold(spelling)]}" already.',
+                    "Let each spelling stand in one entry.",
+                )
+
+
 def _undeclared(faults: list[Fault], defects: dict[str, str]) -> Iterator[Fault]:
     """Yield the faults that the case does not declare, and what it declares that is not there."""
     there = set()
@@ -291,10 +322,8 @@ class _Checks:
                 nearest(place, self._places()) or "Name a slot of the tool.",
             )
             return
-        if entry.get("match") == "set" and there is not ABSENT and not isinstance(there, list):
-            yield Fault(
-                field, "accept-match", "Only a list can be compared as a set.", "Drop the match."
-            )
+        yield from _match(field, entry.get("match"), there)
+        yield from _aliases(field, entry.get("aliases", {}))
         for index, value in enumerate(entry.get("values", [])):
             filled = self.processor.convert_json({place: value}, self.expected)
             broken = [other for other in self._remaining(filled) if related(other, place)]

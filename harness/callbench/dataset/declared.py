@@ -17,6 +17,7 @@ from corecall import pointer
 
 _ALL_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _DATES = frozenset({"date", "date-time", "time"})
+_TIMES = {"date": "date", "time": "time", "date-time": "datetime", "duration": "duration"}
 _EVERY_WAY = ("else", "then", "oneOf", "anyOf", "allOf")
 _MEMBERS = ("properties", "patternProperties", "additionalProperties")
 _ITEMS = ("items",)
@@ -49,13 +50,15 @@ class Label:
 
     ``type`` is ``enum`` or ``date`` where the schema says so, else the declared JSON type, empty
     when there is none. ``required``: the tool cannot be called without it, since it and all above it
-    are required. ``free_text``: no enum, const, pattern or format binds a string here.
+    are required. ``free_text``: no enum, const, pattern or format binds a string here. ``time`` is
+    what kind of time the ``format`` says that a string here is, empty when it says nothing.
     """
 
     pointer: str
     type: str
     required: bool
     free_text: bool
+    time: str = ""
 
 
 class Declared:
@@ -119,6 +122,7 @@ class Declared:
                     for depth, token in enumerate(path)
                 ),
                 free_text=not any(word in node for node in nodes for word in _CLOSED),
+                time=next((_TIMES[name] for name in map(_format, nodes) if name in _TIMES), ""),
             )
         return known
 
@@ -204,11 +208,16 @@ class Declared:
         return types
 
 
+def _format(node: dict[str, Any]) -> str:
+    name = node.get("format")
+    return name if isinstance(name, str) else ""
+
+
 def _slot_type(nodes: Iterable[dict[str, Any]]) -> str:
     nodes = tuple(nodes)
     if any("enum" in node or "const" in node for node in nodes):
         return "enum"
-    if any(node.get("format") in _DATES for node in nodes):
+    if any(_format(node) in _DATES for node in nodes):
         return "date"
     for node in nodes:
         declared = node.get("type")

@@ -214,7 +214,11 @@ def case_of(record: dict[str, Any], line: int) -> Case:
         now=None if now is None else datetime.fromisoformat(now),
         accept={
             place: Accept(
-                tuple(entry.get("values", ())), entry.get("match"), entry.get("may_omit", False)
+                values=tuple(entry.get("values", ())),
+                match=entry.get("match"),
+                may_omit=entry.get("may_omit", False),
+                aliases={name: tuple(more) for name, more in entry.get("aliases", {}).items()},
+                date_order=entry.get("date_order"),
             )
             for place, entry in record.get("accept", {}).items()
         },

@@ -118,6 +118,7 @@ def _slot(slot: SlotScore) -> dict[str, Any]:
         "verdict": slot.verdict,
         "rung": slot.rung,
         "stage": slot.stage,
+        "origin": slot.origin,
         "type": slot.type,
         "required": slot.required,
     }

@@ -8,12 +8,16 @@ from typing import Any
 from callbench.dataset.slots import ABSENT
 from callbench.scoring.outcome import Status
 
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 """Raised whenever a score may come out differently for the same prediction."""
 
 TRUE_POSITIVE = frozenset({"correct"})
-FALSE_POSITIVE = frozenset({"wrong_value", "wrong_type", "hallucinated", "undeclared"})
-FALSE_NEGATIVE = frozenset({"wrong_value", "wrong_type", "missing"})
+FALSE_POSITIVE = frozenset(
+    {"wrong_value", "wrong_type", "schema_invalid", "hallucinated", "undeclared"}
+)
+FALSE_NEGATIVE = frozenset({"wrong_value", "wrong_type", "schema_invalid", "missing"})
+ORIGINATED = frozenset({"wrong_value", "schema_invalid", "hallucinated"})
+"""Verdicts that say where the value came from."""
 RIGHT = frozenset({"correct", "correctly_omitted", "known"})
 STRICT_RUNGS = frozenset({"json", "number", ""})
 
@@ -22,9 +26,10 @@ STRICT_RUNGS = frozenset({"json", "number", ""})
 class SlotScore:
     """The verdict on one slot.
 
-    ``rung`` says on which rung a right value matched (``json``, ``number``, ``text``, ``set``,
-    ``default``), ``stage`` which stage gave the value. ``expected`` and ``got`` are ``ABSENT`` where
-    there is no value.
+    ``rung`` says on which rung a right value matched (``json``, ``number``, ``text``, ``time``,
+    ``alias``, ``set``, ``default``), ``stage`` which stage gave the value. ``expected`` and ``got`` are ``ABSENT`` where
+    there is no value. ``origin`` says of a value that is made up or wrong whether it is written
+    ``elsewhere`` in the case or ``nowhere``; empty where that does not apply or cannot be told.
     """
 
     pointer: str
@@ -35,6 +40,7 @@ class SlotScore:
     got: Any = ABSENT
     rung: str = ""
     stage: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

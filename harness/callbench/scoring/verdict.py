@@ -2,7 +2,7 @@
 
 Each slot gets exactly one verdict, whatever happened to the others (TRAPS D6). What the verdicts
 count for is this: true positive = correct; false positive = wrong value, wrong type,
-hallucinated or undeclared; false negative = wrong or missing; the rest counts in neither.
+schema-invalid, hallucinated or undeclared; false negative = wrong or missing; the rest counts in neither.
 
 Policy where a rule must be chosen:
 
@@ -11,8 +11,11 @@ Policy where a rule must be chosen:
   ``default``, which is not strict (TRAPS D4). It does not excuse a slot that must be there.
 * What is given in the case's ``data`` and kept is ``known`` and not scored; changed or dropped, it
   is scored like any other slot.
-* Of a value that broke its slot's schema and was not merged, the slot is ``wrong_type`` or
-  ``wrong_value``, not also ``missing``; where nothing was expected it is ``hallucinated``.
+* A wrong value that breaks its slot's schema is ``wrong_type`` where not even its type fits, else
+  ``schema_invalid``, whether it was merged or refused, and not also ``missing``. So is one that
+  stood in a whole that was refused. Where nothing was expected it is ``hallucinated``.
+* What is made up, and a wrong value of the right type, has an ``origin``: it is written ``nowhere``
+  in the case, or ``elsewhere``, which is copied from the wrong place.
 * What gold expects and the schema does not declare (a declared defect of the gold) can never be
   filled: the slot is ``missing``, and a value given there is not also ``undeclared``.
 * An unparsed reply is no abstention (TRAPS D9): expected slots are ``missing`` and slots to be left
@@ -40,9 +43,18 @@ from callbench.dataset.slots import (
     to_pointer,
 )
 from callbench.dataset.tooling import tooling
-from callbench.scoring.matching import Matcher, Settled, settle
+from callbench.scoring.matching import Matcher
+from callbench.scoring.origin import Places
 from callbench.scoring.outcome import Outcome
-from callbench.scoring.result import RIGHT, SCORER_VERSION, STRICT_RUNGS, CaseScore, SlotScore
+from callbench.scoring.result import (
+    ORIGINATED,
+    RIGHT,
+    SCORER_VERSION,
+    STRICT_RUNGS,
+    CaseScore,
+    SlotScore,
+)
+from callbench.scoring.settling import Settled, settle
 from corecall.slot.processor import DataError, SlotProcessor
 
 __all__ = ["SCORER_VERSION", "CaseScore", "SlotScore", "score_case"]
@@ -57,7 +69,9 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
     given = outcome.slot_data if parsed and (outcome.asked or outcome.slot_data) else case.data
     tools = tooling(case.schema)
     matcher = Matcher(case, tools.declared)
-    judge = _Judge(case, matcher, settle(matcher, given, outcome))
+    valid = parsed and _holds(tools.processor, given)
+    broken = () if valid or not parsed else _broken(tools.processor, given)
+    judge = _Judge(case, matcher, settle(matcher, given, outcome, broken))
     slots = tuple(judge.run())
     exact = parsed and all(slot.verdict in RIGHT for slot in slots)
     return CaseScore(
@@ -66,7 +80,7 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
         exact_strict=(
             exact and not outcome.repaired and all(slot.rung in STRICT_RUNGS for slot in slots)
         ),
-        schema_valid=parsed and _holds(tools.processor, given),
+        schema_valid=valid,
         repaired=outcome.repaired,
         slots=slots,
     )
@@ -77,6 +91,14 @@ def _holds(processor: SlotProcessor, given: dict[str, Any]) -> bool:
         return processor.is_valid(given)
     except DataError:
         return False  # not JSON, or nested too deeply for any tool
+
+
+def _broken(processor: SlotProcessor, given: dict[str, Any]) -> tuple[str, ...]:
+    """Return the pointers of values that are there and break their schema."""
+    try:
+        return tuple(processor.check_json(given).get("required", ()))
+    except DataError:
+        return ()
 
 
 @dataclass(slots=True)
@@ -92,6 +114,7 @@ class _Judge:
     rejected: dict[str, Any] = field(init=False)
     spent: set[str] = field(init=False, default_factory=set)
     """Rejections that some slot's verdict already accounts for."""
+    places: Places | None = None
 
     def __post_init__(self) -> None:
         outcome = self.settled.outcome
@@ -121,6 +144,7 @@ class _Judge:
     ) -> SlotScore:
         label = self.matcher.declared.label(path)
         place = label.pointer
+        origin = self._origin(path, got) if verdict in ORIGINATED else ""
         if self.settled.reordered and verdict == "correct" and rung != "default":
             moved = any(beneath(place, other) for other in self.settled.reordered)
             rung = "set" if moved else rung
@@ -133,7 +157,13 @@ class _Judge:
             got=got,
             rung=rung,
             stage="" if got is ABSENT else self._stage(place),
+            origin=origin,
         )
+
+    def _origin(self, path: Path, value: Any) -> str:
+        if self.places is None:
+            self.places = Places(self.case)
+        return self.places.origin(path, value)
 
     def _stage(self, place: str) -> str:
         filled_by = self.settled.outcome.filled_by
@@ -168,9 +198,14 @@ class _Judge:
             return self._wrong(path, wanted, got, at=path)
         return self._score(path, "correct", wanted, got, rung.label)
 
-    def _wrong(self, path: Path, wanted: Any, got: Any, *, at: Path) -> SlotScore:
-        admitted = self.matcher.declared.admits_type(at, got)
-        return self._score(path, "wrong_value" if admitted else "wrong_type", wanted, got)
+    def _wrong(
+        self, path: Path, wanted: Any, got: Any, *, at: Path, refused: bool = False
+    ) -> SlotScore:
+        if not self.matcher.declared.admits_type(at, got):
+            return self._score(path, "wrong_type", wanted, got)
+        place = to_pointer(path)
+        invalid = refused or any(beneath(other, place) for other in self.settled.broken)
+        return self._score(path, "schema_invalid" if invalid else "wrong_value", wanted, got)
 
     def _absent(self, path: Path, wanted: Any) -> SlotScore:
         if not self.parsed:
@@ -178,7 +213,7 @@ class _Judge:
         place = to_pointer(path)
         refused = self._refusal(path, place)
         if refused is not None:
-            return self._wrong(path, wanted, refused[1], at=refused[0])
+            return self._wrong(path, wanted, refused[1], at=refused[0], refused=True)
         if self._may_omit(path):
             return self._score(path, "correctly_omitted", wanted)
         if self._default_stands_for(path, wanted):
@@ -271,13 +306,15 @@ class _Judge:
         return any(related(place, to_pointer(path)) and not declares(path) for path in expected)
 
     def _made_up(self, place: str, value: Any, verdict: str) -> SlotScore:
-        label = self.matcher.declared.label(self.matcher.declared.path(place))
+        path = self.matcher.declared.path(place)
+        label = self.matcher.declared.label(path)
         return SlotScore(
             pointer=place,
             verdict=verdict,
             type=label.type or json_type(value),
             required=label.required,
             got=value,
+            origin=self._origin(path, value) if verdict in ORIGINATED else "",
         )
 
     def _left_open(self, slots: list[SlotScore]) -> list[SlotScore]:

@@ -220,7 +220,7 @@ class TestSets:
             undeclared=(("/l/0/z", 1),),
         )
         assert slot(score, "/l/2/n").stage == "stage2"
-        assert verdicts(score)["/l/0/k"] == "wrong_value"
+        assert verdicts(score)["/l/0/k"] == "schema_invalid"
         assert verdicts(score)["/l/2/z"] == "undeclared"
 
     def test_items_are_put_in_order_before_what_is_in_them_is_looked_at(

@@ -19,6 +19,7 @@ from callbench.scoring import (
     scored_again,
     stored_outcome,
 )
+from corecall import pointer
 
 Make = Callable[..., Case]
 
@@ -50,6 +51,7 @@ def test_the_record_says_everything_and_what_the_clock_decides_comes_last(make_c
                 "verdict": "correct",
                 "rung": "text",
                 "stage": "stage1",
+                "origin": "",
                 "type": "string",
                 "required": False,
                 "expected": "x",
@@ -60,6 +62,7 @@ def test_the_record_says_everything_and_what_the_clock_decides_comes_last(make_c
                 "verdict": "missing",
                 "rung": "",
                 "stage": "",
+                "origin": "",
                 "type": "string",
                 "required": False,
                 "expected": None,
@@ -121,7 +124,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 OBJECTS = st.dictionaries(st.text(), VALUES, max_size=3)
-POINTERS = st.text().map("/{}".format)
+POINTERS = st.text().map(lambda name: pointer.join([name]))
 OUTCOMES = st.builds(
     Outcome,
     status=st.sampled_from(["ok", "unparsed", "provider_error"]),
