@@ -68,6 +68,7 @@ def run_info(
         "run_id": f"{started:%Y%m%dT%H%M%S}-{dataset.name}-{model}{_suffix(config)}",
         "started": started.isoformat(timespec="seconds"),
         "dataset": dataset.name,
+        "dataset_given": config.dataset,
         "dataset_sha256": dataset.sha256,
         "cases": len(dataset.cases),
         "repeats": config.repeats,

@@ -47,7 +47,7 @@ from corecall import pointer
 Answers = dict[str, list[Any]]
 """Per parameter the accepted values; an object's members hold lists of their own."""
 
-_TYPES: dict[str, type] = {
+_TYPES: dict[str, type[Any]] = {
     "string": str,
     "integer": int,
     "float": float,
@@ -165,7 +165,9 @@ def _check_parameter(schema: Mapping[str, Any], value: Any, answers: list[Any]) 
     return "" if value in answers else "value_error:others"
 
 
-def _check_type(value: Any, answers: list[Any], wanted: type, item_type: type | None) -> tuple[str, bool]:
+def _check_type(
+    value: Any, answers: list[Any], wanted: type[Any], item_type: type[Any] | None
+) -> tuple[str, bool]:
     """Return the error, and whether the answers are of another type than the function says."""
     answer_type = next((type(answer) for answer in answers if answer != ""), None)
     variable = answer_type is not None and answer_type is not wanted
@@ -173,7 +175,7 @@ def _check_type(value: Any, answers: list[Any], wanted: type, item_type: type | 
         if item_type is None:
             return "", variable
         for answer in answers:
-            items: list[Any] = value if isinstance(answer, list) else []
+            items = value if isinstance(answer, list) else ()
             if not any(_check_type(item, answer, item_type, None)[0] for item in items):
                 return "", variable
         return "type_error:nested", False
