@@ -14,12 +14,15 @@ _EMAIL = re.compile(
     r"@((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24})(?![\w-]|\.\w)"
 )
 _RESERVED_DOMAIN = re.compile(
-    r"(?i)(?:.*\.)?(?:example\.(?:com|net|org|edu|cn|com\.cn)|test|example|invalid|localhost|local"
+    r"(?i)(?:.*\.)?(?:example\.(?:com|net|org|edu|cn|com\.cn)|test|example|invalid|localhost|local|internal"
     r"|users\.noreply\.github\.com)"
 )
 _FILE_SUFFIX = re.compile(
     r"(?i).*\.(?:png|jpe?g|gif|svg|webp|ico|js|mjs|ts|py|css|json|jsonl|ya?ml|toml|md|html?|txt|lock)"
 )
+
+_IN_ADDRESS = re.compile(r"://[^\s/@]*\Z")
+"""What comes before a password in an address: host and password are no mailbox."""
 
 # Not part of a longer number, a word, a decimal or a path.
 _ALONE = r"(?<![\w.,:/#=+*-])"
@@ -39,6 +42,7 @@ def emails_in(text: str) -> Iterator[tuple[int, int]]:
     for found in _EMAIL.finditer(text):
         local, _, domain = found[0].partition("@")
         nobodys = local == "git" or _RESERVED_DOMAIN.fullmatch(domain)
+        nobodys = nobodys or _IN_ADDRESS.search(text, max(0, found.start() - 200), found.start())
         if not nobodys and not _FILE_SUFFIX.fullmatch(domain):
             yield found.span()
 

@@ -223,6 +223,8 @@ class _Check:
             yield self._scrubbed(number, "request")
         if scrubbing.response(mask_response(one.response, ())) != one.response:
             yield self._scrubbed(number, "response")
+        if scrubbing.beside(one.vcr) != one.vcr:
+            yield self._scrubbed(number, "member 'vcr'")
 
     def _scrubbed(self, number: int, what: str) -> Finding:
         return self._finding(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,7 +222,7 @@ def scrub(path: Path, out: Path, scrubbing: Scrubbing) -> int:
     def response(one: Response) -> Response:
         return scrubbing.response(mask_response(one, ()))
 
-    return _mapped(path, out, request, response, names)
+    return _mapped(path, out, request, response, names, scrubbing.beside)
 
 
 def _mapped(
@@ -231,6 +231,7 @@ def _mapped(
     request: Callable[[Request], Request],
     response: Callable[[Response], Response],
     scrubbers: Sequence[str] | None,
+    beside: Callable[[Mapping[str, Any] | None], Mapping[str, Any] | None] = lambda vcr: vcr,
 ) -> int:
     with _opened(path, out) as places:
         changed = 0
@@ -252,6 +253,7 @@ def _mapped(
                     ordinal=ordinal,
                     request=request(one.request),
                     response=response(one.response),
+                    vcr=beside(one.vcr),
                 )
                 changed += new != one
                 yield new

@@ -83,7 +83,8 @@ def junit(name: str, rules: Mapping[str, Sequence[str]], findings: Iterable[Find
                 failure = ET.SubElement(case, "failure", message=_xml(message), type=rule)
                 failure.text = _xml("\n".join(map(str, found)))
     ET.indent(root)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    text: str = ET.tostring(root, encoding="unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
 
 
 def _xml(text: str) -> str:
