@@ -153,7 +153,7 @@ def _shared(pair: Pair, answers: int) -> Pair | None:
 
 def _mean_of_type(kind: str, metric: str) -> Callable[[CaseResult], Pair | None]:
     def mean(case: CaseResult) -> Pair | None:
-        counts: Counts = (0,) * 8 + case.types.get(kind, (0, 0, 0))
+        counts: Counts = (0,) * 8 + case.of_type(kind)
         return _shared(METRICS[metric](counts), case.scored)
 
     return mean
@@ -191,7 +191,7 @@ def _slices(joined: Joined, run: RunResults, question: Question) -> list[dict[st
     found: list[tuple[str, Difference]] = []
     if question.by == "type":
         both = (*cases, *(run.cases[name] for name in joined.ids))
-        for kind in sorted({kind for case in both for kind in case.types}):
+        for kind in sorted({kind for case in both for kind, _ in case.types}):
             of_type = _mean_of_type(kind, metric)
             pairings = _pairings(joined, run, of_type)
             there = (one for one in pairings if one.baseline[1] or one.other[1])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
+from operator import add
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from callbench.errors import DatasetError, UsageError
@@ -14,6 +16,7 @@ from callbench.report.runlog import LOG, iter_records, not_a_record, read_info
 from callbench.report.summary import counts_of
 from callbench.scoring.aggregate import METRICS, case_counts
 from callbench.scoring.result import SCORER_VERSION
+from callbench.scoring.statistics.intervals import Triple
 from callbench.scoring.statistics.sums import Counts
 
 _NAMED = 5
@@ -24,8 +27,9 @@ _NAMED = 5
 class CaseResult:
     """What a run says of one case: sums over its ``answers``, of which there are several in repeats.
 
-    ``counts`` are those of :func:`~callbench.scoring.aggregate.case_counts`, ``types`` the true
-    positives, false positives and false negatives by slot type. ``question`` tells texts apart.
+    ``counts`` are those of :func:`~callbench.scoring.aggregate.case_counts`, ``types`` the names of
+    slot types with their true positives, false positives and false negatives. ``question`` tells texts
+    apart.
     """
 
     lang: str
@@ -34,25 +38,32 @@ class CaseResult:
     question: int
     answers: int = 0
     counts: Counts = (0,) * 11
-    types: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    types: tuple[tuple[str, Triple], ...] = ()
 
     @property
     def scored(self) -> int:
         """How many answers are no provider errors."""
         return self.counts[0] - self.counts[1]
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Add an answer."""
+    def of_type(self, name: str) -> Triple:
+        """Return the counts of a slot type."""
+        return next((counts for kind, counts in self.types if kind == name), (0, 0, 0))
+
+    def add(self, record: Mapping[str, Any], shared: dict[Any, Any]) -> None:
+        """Add an answer; equal counts are kept once, in ``shared``."""
         counts = case_counts(dict(record), counts_of(record["slots"]))
-        self.counts = tuple(a + b for a, b in zip(self.counts, counts, strict=True))
+        summed = tuple(map(add, self.counts, counts))
+        self.counts = shared.setdefault(summed, summed)
         self.answers += 1
         by_type: dict[str, list[Any]] = {}
         for slot in record["slots"]:
             by_type.setdefault(slot["type"], []).append(slot)
+        types = dict(self.types)
         for name, slots in by_type.items():
-            before = self.types.get(name, (0, 0, 0))
-            tp, fp, fn = counts_of(slots)
-            self.types[name] = (before[0] + tp, before[1] + fp, before[2] + fn)
+            before, found = types.get(name, (0, 0, 0)), counts_of(slots)
+            types[name] = (before[0] + found[0], before[1] + found[1], before[2] + found[2])
+        told = tuple(sorted(types.items()))
+        self.types = shared.setdefault(told, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +101,19 @@ def read_run(path: Path) -> RunResults:
     directory = path.parent if path.name == LOG else path
     info = read_info(directory)
     cases: dict[str, CaseResult] = {}
+    shared: dict[Any, Any] = {}
     for number, record in enumerate(iter_records(directory), start=1):
         try:
-            question = hash((record["question"], record.get("cluster") or ""))
-            case = cases.setdefault(
-                record["id"],
-                CaseResult(
-                    record["lang"], tuple(record["tags"]), record.get("cluster") or "", question
-                ),
-            )
-            case.add(record)
+            cluster = record.get("cluster") or ""
+            case = cases.get(record["id"])
+            if case is None:
+                case = cases[record["id"]] = CaseResult(
+                    intern(record["lang"]),
+                    shared.setdefault(tags := tuple(record["tags"]), tags),
+                    shared.setdefault(cluster, cluster),
+                    hash((record["question"], cluster)),
+                )
+            case.add(record, shared)
         except (KeyError, TypeError, AttributeError) as error:
             raise not_a_record(directory / LOG, number) from error
     model, system = str(info.get("model", directory.name)), str(info.get("system", "slot"))

@@ -79,9 +79,10 @@ def print_scores(console: Console, title: str, rows: Sequence[Row]) -> None:
     """Print the scores of the model, the first row, and of the baselines beside it."""
     console.print(table(title, SCORES, rows, console.width))
     model = rows[0]
+    what = "answers" if "repeats" in model else "cases"
     console.print(
         Text(
-            f"{model['scored']} of {model['cases']} cases scored, {model['unparsed']} of them unparsed; "
+            f"{model['scored']} of {model['cases']} {what} scored, {model['unparsed']} of them unparsed; "
             f"{model['provider_errors']} ended in a provider error. In parentheses: the 95 % interval."
         )
     )
