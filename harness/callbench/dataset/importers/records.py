@@ -80,16 +80,21 @@ def declared_places(schema: dict[str, Any]) -> list[str]:
 
 
 def first_place(schema: dict[str, Any], name: str) -> str | None:
-    """Return the pointer of the parameter of this name, outermost first, dots as levels."""
+    """Return the pointer of the parameter of this name, outermost first, dots as levels.
+
+    In a list it is that of the first item.
+    """
     queue: list[tuple[list[str], Any]] = [([], schema)]
     while queue:
         path, node = queue.pop(0)
-        members = node.get("properties") if isinstance(node, dict) else None
-        if not isinstance(members, dict):
+        if not isinstance(node, dict):
             continue
-        if name in members:
-            return pointer.join([*path, name])
-        queue += [([*path, key], member) for key, member in members.items()]
+        members = node.get("properties")
+        if isinstance(members, dict):
+            if name in members:
+                return pointer.join([*path, name])
+            queue += [([*path, key], member) for key, member in members.items()]
+        queue.append(([*path, "0"], node.get("items")))
     head, dot, rest = name.partition(".")
     members = schema.get("properties", {})
     if dot and head in members:
