@@ -145,11 +145,9 @@ def _write(
                 continue
             record, defects = found
             line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-            fault = parse(line.encode("utf-8", "surrogatepass"))
-            if isinstance(fault, Fault):  # NaN, half a surrogate pair, nested too deeply
-                report.excluded.append(
-                    Excluded(item.origin, f"unsound-{fault.rule}", fault.message)
-                )
+            why = _unwritable(line)
+            if why:
+                report.excluded.append(Excluded(item.origin, "unsound-text", why))
                 continue
             stream.write(f"{line}\n")
             report.cases += 1
@@ -164,6 +162,15 @@ def _write(
             f"{why}",
             remedy="Is it a file of this format?",
         )
+
+
+def _unwritable(line: str) -> str:
+    """Say why no line can hold this: NaN, half a surrogate pair, nested too deeply."""
+    try:
+        fault = parse(line.encode())
+    except UnicodeEncodeError:
+        return "A text holds half of a surrogate pair, which no UTF-8 can carry."
+    return fault.message if isinstance(fault, Fault) else ""
 
 
 def _items(importer: Importer, sources: Sequence[Source]) -> Iterator[Item]:
@@ -187,6 +194,9 @@ def _named(draft: Draft, taken: dict[str, list[str]]) -> Draft:
     if len(files) == 1:
         return draft
     number = len(files)
+    while f"{name}#{number}" in taken:
+        number += 1
+    taken[f"{name}#{number}"] = [file]
     record = {**draft.record, "id": f"{name}#{number}"}
     if file in files[:-1]:
         message = f'The id "{name}" stands more than once in {file}.'
