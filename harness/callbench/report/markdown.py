@@ -107,7 +107,8 @@ def _wrong_cases(wrong: Sequence[Mapping[str, Any]], total: int) -> Iterator[str
     yield f"## Wrong cases: {len(wrong)} of {total}"
     yield ""
     for record in wrong:
-        yield f"### {escape(record['id'])}"
+        repeat = f" (repeat {record['repeat']})" if "repeat" in record else ""
+        yield f"### {escape(record['id'])}{repeat}"
         yield ""
         yield f"> {escape(record['question'])}"
         yield ""

@@ -12,9 +12,11 @@ Tests, two-sided, of "it is all the same which of the two runs is which":
     where the differences are whole numbers, or at most 14 clusters differ; else 10,000 seeded ones are drawn.
 
 Intervals: percentiles of 1,000 seeded resamples of whole clusters, both runs together
-(``bootstrap``); with fewer than ten clusters the linearized standard error with Student's t
-(``cluster-robust``). When no cluster differs, either would claim certainty; then at most as large a
-share of clusters differs as Wilson's bound for none of them allows (``none-differ``).
+(``bootstrap``). Where fewer than ten clusters differ, resampling claims too much: four cases lost
+and none gained would be a sure loss, though p = 0.125. Then the interval is that of Bonett and Price
+(2012), with two clusters added of which one gains and one loses, on the linearized standard error with
+Student's t (``adjusted``). When no cluster differs, at most as large a share of them does as Wilson's
+bound for none allows (``none-differ``).
 """
 
 from __future__ import annotations
@@ -144,8 +146,11 @@ def difference(pairings: Iterable[Pairing]) -> Difference:
         return Difference(pairs, clusters)
     first, second = of_baseline[0] / of_baseline[1], of_other[0] / of_other[1]
     value = second - first
-    error = _standard_error(there, clusters, (first, of_baseline[1]), (second, of_other[1]))
-    low, high, method = _interval(there, clusters, value, error)
+    shifts = _shifts(there, (first, of_baseline[1]), (second, of_other[1]))
+    squares = math.fsum(shift**2 * times for shift, times in shifts)
+    error = math.sqrt(squares * clusters / (clusters - 1)) if clusters > 1 else 0.0
+    largest_shift = max(abs(shift) for shift, _ in shifts)
+    low, high, method = _interval(there, clusters, value, squares, largest_shift)
     p, test, exact = _test(there, largest)
     return Difference(
         pairs, clusters, first, second, value, low, high, method, p, test, exact,
@@ -163,32 +168,42 @@ def mcnemar(gained: int, lost: int) -> float:
     return min(1.0, 2 * tail / (1 << n))
 
 
-def _standard_error(
-    groups: Counter[Group], clusters: int, first: tuple[float, float], second: tuple[float, float]
-) -> float:
-    """Return the linearized standard error; ``first`` and ``second`` are rate and denominator."""
-    if clusters < 2:
-        return 0.0
-    squares = math.fsum(
-        times * ((a2 - second[0] * b2) / second[1] - (a1 - first[0] * b1) / first[1]) ** 2
+def _shifts(
+    groups: Counter[Group], first: tuple[float, float], second: tuple[float, float]
+) -> list[tuple[float, int]]:
+    """Return by how much clusters move the difference (linearized), and how many do.
+
+    ``first`` and ``second`` are the rates with their denominators.
+    """
+    return [
+        ((a2 - second[0] * b2) / second[1] - (a1 - first[0] * b1) / first[1], times)
         for (a1, b1, a2, b2), times in groups.items()
-    )
-    return math.sqrt(squares * clusters / (clusters - 1))
+    ]
 
 
 def _interval(
-    groups: Counter[Group], clusters: int, value: float, error: float
+    groups: Counter[Group], clusters: int, value: float, squares: float, largest: float
 ) -> tuple[float, float, str]:
-    if all(four[:2] == four[2:] for four in groups):
+    differing = sum(times for four, times in groups.items() if four[:2] != four[2:])
+    if differing == 0:
         bound = proportion(0, clusters).high or 0.0
         return -bound, bound, "none-differ"
-    if clusters < 2:
-        return -1.0, 1.0, "cluster-robust"
-    if clusters < FEW_CLUSTERS:
-        half = student_quantile((1 + LEVEL) / 2, clusters - 1) * error
-        return max(-1.0, value - half), min(1.0, value + half), "cluster-robust"
+    if clusters == 1:
+        return -1.0, 1.0, "adjusted"
+    if differing < FEW_CLUSTERS:
+        low, high = _adjusted(clusters, value, squares, largest)
+        return max(-1.0, min(low, value)), min(1.0, max(high, value)), "adjusted"
     low, high = _bootstrap(groups, clusters)
     return min(low, value), max(high, value), "bootstrap"
+
+
+def _adjusted(clusters: int, value: float, squares: float, largest: float) -> tuple[float, float]:
+    """Add a cluster that gains and one that loses as much as any; ``squares`` sums the shifts' squares."""
+    added = max(largest, abs(value) / clusters)
+    less = clusters / (clusters + 2)
+    variance = (squares + 2 * added**2) * less**2 * (clusters + 2) / (clusters + 1)
+    half = student_quantile((1 + LEVEL) / 2, clusters - 1) * math.sqrt(variance)
+    return value * less - half, value * less + half
 
 
 def _bootstrap(groups: Counter[Group], clusters: int) -> tuple[float, float]:

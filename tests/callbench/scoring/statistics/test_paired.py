@@ -162,6 +162,34 @@ def test_equal_runs_are_not_claimed_to_be_equal_beyond_what_so_few_cases_tell() 
     assert found.detectable is None
 
 
+@pytest.mark.parametrize(("gained", "lost"), [(0, 4), (0, 5), (0, 6), (1, 7), (3, 2)])
+def test_where_few_cases_differ_the_interval_is_that_of_bonett_and_price(
+    gained: int, lost: int
+) -> None:
+    n = 400
+    found = difference(cases((0, 1, gained), (1, 0, lost), (1, 1, n - gained - lost)))
+    up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
+    half = 1.96 * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
+    assert found.method == "adjusted"
+    assert found.low == pytest.approx(up - down - half, abs=4e-4)
+    assert found.high == pytest.approx(up - down + half, abs=4e-4)
+
+
+@pytest.mark.parametrize("lost", range(1, 10))
+def test_the_interval_claims_no_loss_that_the_exact_test_does_not(lost: int) -> None:
+    found = difference(cases((1, 0, lost), (1, 1, 200 - lost)))
+    assert found.high is not None
+    assert found.p is not None
+    assert (found.high < 0) == (found.p < 0.05)
+
+
+def test_all_of_few_dialogues_gaining_is_not_certain() -> None:
+    found = difference([Pairing(f"d{index}", (0, 4), (4, 4)) for index in range(6)])
+    assert (found.value, found.high, found.method) == (1.0, 1.0, "adjusted")
+    assert found.low is not None
+    assert 0 < found.low < 0.7
+
+
 def test_a_rate_over_nothing_has_no_difference() -> None:
     found = difference([Pairing("", (0, 0), (1, 2))])
     assert (found.value, found.low, found.p) == (None, None, None)
