@@ -30,8 +30,9 @@ does not list it is unexpected
 checking ends at the first error      every slot has a verdict
 ===================================== =========================================================
 
-What was ``tuple`` in BFCL's own files is ``array`` in a case, which the checker treats alike. A
-required slot that the case says nothing supports is not required here: BFCL has no such cases.
+What was ``tuple`` in BFCL's own files is ``array`` in a case, which the checker treats alike. Where
+the only answer there is "leave it out", the case expects nothing, and ``""`` is unexpected here, right
+there. A required slot that the case says nothing supports is not required here: BFCL has no such cases.
 """
 
 from __future__ import annotations

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callbench.dataset import Accept, Case, Tool
+from callbench.dataset import Accept, Case, Tool, load_dataset
+from callbench.dataset.importers.writing import import_dataset
 from callbench.scoring.official import SCORERS, score
 from callbench.scoring.official.bfcl import check, inputs
 
@@ -183,6 +186,63 @@ def test_public_gold_and_its_mutations_case_by_case(
     # Gold itself is not all right: some of it lacks a parameter its function requires.
     assert official_right == right
     assert compared > 10 * records
+
+
+# -- through an import ------------------------------------------------------------------------------
+
+
+def verdicts_agree(
+    question: dict[str, Any], answers: dict[str, Any], case: Case, official: Official
+) -> tuple[bool, int]:
+    """Whether gold as the case has it is right for the official code, and how many were compared.
+
+    The official code has BFCL's own function and answers, ours what the case holds of them.
+    """
+    (function,) = question["function"]
+    ours = inputs(case)
+    compared = 0
+    for arguments in (case.expected, answered(answers), *mutations(answered(answers))):
+        found = official(function, arguments, answers)
+        agreed = found == CRASH or (found == "") == (check(ours[0], arguments, ours[1]) == "")
+        assert agreed, (case.id, arguments, found)
+        compared += found != CRASH
+    return official(function, case.expected, answers) == "", compared
+
+
+def test_an_imported_case_is_judged_as_its_source(tmp_path: Path, bfcl_official: Official) -> None:
+    question = {
+        "id": "simple_python_0",
+        "question": [[{"role": "user", "content": "Two nights in New York near the sea for Ann"}]],
+        "function": [{**FUNCTION, "description": "Book."}],
+    }
+    gold = {"id": "simple_python_0", "ground_truth": [{"geo.book": ANSWERS}]}
+    (tmp_path / "possible_answer").mkdir()
+    (tmp_path / "BFCL_v4_simple_python.json").write_text(json.dumps(question) + "\n", "utf-8")
+    (tmp_path / "possible_answer" / "BFCL_v4_simple_python.json").write_text(
+        json.dumps(gold) + "\n", "utf-8"
+    )
+    import_dataset("bfcl", [tmp_path / "BFCL_v4_simple_python.json"], tmp_path / "out")
+    (case,) = load_dataset(tmp_path / "out").cases
+    assert verdicts_agree(question, ANSWERS, case, bfcl_official)[0]
+
+
+@pytest.mark.parametrize(("category", "records", "right"), [(*PUBLIC[0][:2], 400), PUBLIC[1]])
+def test_imported_public_cases_are_judged_as_their_source(
+    category: str, records: int, right: int, tmp_path: Path, bfcl_official: Official
+) -> None:
+    path = shared("bfcl", f"BFCL_v4_{category}.json")
+    import_dataset("bfcl", [path], tmp_path / "out")
+    questions = {one["id"]: one for one in lines(path)}
+    gold = lines(shared("bfcl", "possible_answer", f"BFCL_v4_{category}.json"))
+    by_id = {one["id"]: next(iter(one["ground_truth"][0].values())) for one in gold}
+    cases = load_dataset(tmp_path / "out").cases
+    assert len(cases) == records
+    found = [
+        verdicts_agree(questions[case.id], by_id[case.id], case, bfcl_official) for case in cases
+    ]
+    # What the case expects is right wherever any answer can be.
+    assert sum(gold_right for gold_right, _ in found) == right
+    assert sum(compared for _, compared in found) > 10 * records
 
 
 # -- from a case ------------------------------------------------------------------------------------
