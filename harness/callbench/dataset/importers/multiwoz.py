@@ -35,6 +35,7 @@ from callbench.errors import DatasetError
 from corecall import pointer
 
 _WANTED = "a dialogue file of MultiWOZ: an object of dialogues by id, each with a log"
+_BESIDE = ("ontology", "schema", "_acts", "_descriptions", "_db")
 _NOTHING = ("", "none", "not mentioned", "未提及")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _WORDS = {
@@ -52,7 +53,7 @@ class MultiWoz:
 
     def read(self, source: Source) -> Iterator[Item]:
         """Yield the items, dialogue by dialogue."""
-        members = documents(source, "ontology", "schema", "dialogue_acts", "_db")
+        members = documents(source, *_BESIDE)
         if not members:
             raise DatasetError(
                 f"{source.path}: no dialogue file in it.", remedy=f"This must be {_WANTED}."

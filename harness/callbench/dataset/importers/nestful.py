@@ -28,7 +28,7 @@ from callbench.errors import DatasetError
 _WANTED = 'a data file of NESTFUL: [{"input": …, "output": [{"name", "arguments", "label"}]}]'
 _SPEC = 'a spec file of NESTFUL: [{"name", "description", "query_parameters", "output_parameters"}]'
 _RESULT = "var_result"
-_PARAMETERS = ("query_parameters", "parameters", "arguments")
+_OUTPUTS = "output_parameters"
 _REFERENCE = re.compile(r"\$([A-Za-z_]\w*)(?:\.[^$]*)?\$")
 
 
@@ -113,11 +113,14 @@ def _request(node: Node, origin: str, key: str, tools: dict[str, Node]) -> Itera
 
 
 def _schema(tool: Node, widen: bool) -> dict[str, Any]:
-    named = next((found for name in _PARAMETERS if (found := tool.get(name))), None)
-    properties = {} if named is None else dict(named.entries())
-    schema = draft7(
-        {"type": "object", "properties": {name: _parameter(p) for name, p in properties.items()}}
-    )
+    # The specs have them as parameters, query_parameters or arguments.
+    properties = {
+        name: _parameter(parameter)
+        for group, named in tool.entries()
+        if group == "arguments" or (group.endswith("parameters") and group != _OUTPUTS)
+        for name, parameter in named.entries()
+    }
+    schema = draft7({"type": "object", "properties": properties})
     if widen:
         schema["properties"] = {
             name: _widened(schema) for name, schema in schema["properties"].items()
@@ -158,7 +161,7 @@ def _widened(schema: Any) -> Any:
 
 def _outputs(tool: Node | None, label: str) -> dict[str, Any]:
     """Return for every declared output of a tool the reference to it."""
-    declared = tool.get("output_parameters") if tool else None
+    declared = tool.get(_OUTPUTS) if tool else None
     if declared is None or not declared.object():
         return {}
     return {name: _reference(node, f"{label}.{name}") for name, node in declared.entries()}

@@ -111,7 +111,7 @@ class _File:
 
     def _line(self, block: _Block, number: int, line: str) -> None:
         columns = line.split("\t")
-        if len(columns) == 1 and line.startswith("#"):
+        if line.startswith("#") and len(columns) != 4:
             found = _COMMENT.fullmatch(line.rstrip())
             if found:
                 block.comments.setdefault(found[1].lower(), found[2])

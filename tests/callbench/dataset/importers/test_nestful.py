@@ -112,6 +112,23 @@ def test_a_tool_without_a_spec_and_what_refers_to_it(tmp_path: Path, imported: A
     assert found.kinds() == {"my/1/2 /expected/amount": "not-in-case"}
 
 
+def test_a_spec_in_which_parameters_are_called_arguments(tmp_path: Path, imported: Any) -> None:
+    """As in the part of the set that comes from SGD: no types, values and defaults by other names."""
+    seats = {"required": False, "default_value": "1", "allowed_values": ["1", "2"]}
+    to = {"description": "City", "required": True, "allowed_values": []}
+    tool = {"name": "Bus.Find", "description": "", "arguments": {"to": to, "seats": seats}}
+    call = {"name": "Bus.Find", "arguments": {"to": "Rome"}, "label": "var1"}
+    folder = written(tmp_path / "n", request(call, text="Rome"), tools=[tool])
+    assert imported("nestful", folder).records[0]["schema"] == {
+        "type": "object",
+        "properties": {
+            "to": {"description": "City"},
+            "seats": {"default": "1", "enum": ["1", "2"]},
+        },
+        "required": ["to"],
+    }
+
+
 def test_gold_that_breaks_the_spec(tmp_path: Path, imported: Any) -> None:
     call = {"name": "send", "arguments": {"note": "loan", "to": ["x"], "cc": 1}, "label": "var1"}
     found = imported("nestful", written(tmp_path / "n", request(call, text="To x.")))

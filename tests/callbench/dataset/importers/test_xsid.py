@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from callbench.dataset.importers.base import Draft, Source
 from callbench.dataset.importers.writing import import_dataset
+from callbench.dataset.importers.xsid import XSid
 from callbench.errors import DatasetError
 
 EN = """\
@@ -201,6 +206,65 @@ def test_line_ends_and_separators_of_other_systems(conll: Any, imported: Any) ->
     found = imported("xsid", conll("en.test.conll", text))
     assert found.report["cases"] == 3
     assert found.records[0]["question"] == "wake me at 7, ple\u2028ase"
+
+
+def test_the_older_way_to_write_comments(conll: Any, imported: Any) -> None:
+    older = ZH.replace(" = ", ": ") + "\n# note: a\tb\n1\t#\tPlayMusic\tO\n"
+    found = imported("xsid", conll("zh.test.conll", older))
+    assert [record["id"] for record in found.records] == ["zh.test/1", "zh.test/2", "zh.test/3"]
+    assert found.records[0]["question"] == "7点叫醒我"
+    assert found.records[2]["question"] == "#"
+    assert found.report["defects"] == {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    words=st.lists(
+        st.tuples(st.text("ab点，.'#", min_size=1, max_size=4), st.sampled_from(["", " ", "  "])),
+        min_size=1,
+        max_size=8,
+    ),
+    cuts=st.lists(
+        st.tuples(st.sampled_from(["O", "x", "y/z", "w"]), st.integers(1, 3)), max_size=8
+    ),
+)
+def test_any_spans_come_back_as_they_stand(
+    words: list[tuple[str, str]], cuts: list[tuple[str, int]]
+) -> None:
+    """Whatever stands between the words, a span is the stretch of the text that it covers."""
+    text, places = "", []
+    for word, gap in words:
+        places.append((len(text), len(text) + len(word)))
+        text += word + gap
+    text = text.rstrip()
+    labels, wanted = [], []
+    for slot, size in cuts:
+        size = min(size, len(words) - len(labels))
+        if size and slot == "O":
+            labels += ["O"] * size
+        elif size:
+            first = len(labels)
+            labels += [f"B-{slot}", *[f"I-{slot}"] * (size - 1)]
+            wanted.append((slot, text[places[first][0] : places[first + size - 1][1]]))
+    labels += ["O"] * (len(words) - len(labels))
+    rows = [
+        f"{number}\t{word}\tdo\t{label}\n"
+        for number, ((word, _), label) in enumerate(zip(words, labels, strict=True), start=1)
+    ]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "en.x.conll"
+        path.write_text(f"# text = {text}\n{''.join(rows)}", "utf-8")
+        (draft,) = XSid().read(Source(path))
+    assert isinstance(draft, Draft)
+    assert draft.defects == ()
+    assert draft.record["question"] == text
+    got = {
+        slot: value if isinstance(value, list) else [value]
+        for slot, value in draft.record["expected"].items()
+    }
+    assert got == {
+        slot: [value for other, value in wanted if other == slot] for slot in dict(wanted)
+    }
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
