@@ -122,7 +122,7 @@ class Declared:
                     for depth, token in enumerate(path)
                 ),
                 free_text=not any(word in node for node in nodes for word in _CLOSED),
-                time=next((_TIMES[name] for name in map(_format, nodes) if name in _TIMES), ""),
+                time=next((_TIMES[n["format"]] for n in nodes if n.get("format") in _TIMES), ""),
             )
         return known
 
@@ -208,16 +208,11 @@ class Declared:
         return types
 
 
-def _format(node: dict[str, Any]) -> str:
-    name = node.get("format")
-    return name if isinstance(name, str) else ""
-
-
 def _slot_type(nodes: Iterable[dict[str, Any]]) -> str:
     nodes = tuple(nodes)
     if any("enum" in node or "const" in node for node in nodes):
         return "enum"
-    if any(_format(node) in _DATES for node in nodes):
+    if any(node.get("format") in _DATES for node in nodes):
         return "date"
     for node in nodes:
         declared = node.get("type")

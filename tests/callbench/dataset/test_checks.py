@@ -289,9 +289,46 @@ class TestAccept:
         record["accept"] = {"/rooms": {"values": [[{"beds": "two"}]]}}
         assert only(meaning(record)) == ("accept-value", "/accept/~1rooms/values/0")
 
-    def test_only_a_list_can_be_a_set(self, record: Record) -> None:
-        record["accept"] = {"/city": {"match": "set"}}
+    @pytest.mark.parametrize("match", ["set", "list"])
+    def test_only_a_list_can_be_a_set_or_a_list(self, record: Record, match: str) -> None:
+        record["accept"] = {"/city": {"match": match}}
         assert only(meaning(record)) == ("accept-match", "/accept/~1city")
+        record["expected"]["rooms"] = [{"beds": 1}]
+        record["accept"] = {"/rooms": {"match": match}, "/note": {"match": match}}
+        assert meaning(record) == []
+
+    @pytest.mark.parametrize("match", ["date", "time", "datetime", "duration"])
+    def test_only_a_text_can_be_a_time(self, record: Record, match: str) -> None:
+        record["accept"] = {"/nights": {"match": match}}
+        assert only(meaning(record)) == ("accept-match", "/accept/~1nights")
+        record["accept"] = {"/city": {"match": match, "date_order": "dmy"}}
+        assert shape(record) == []
+        assert meaning(record) == []
+
+    def test_a_spelling_stands_for_one_thing(self, record: Record) -> None:
+        record["accept"] = {"/city": {"aliases": {"New York": ["NYC"], "Boston": ["BOS", "nyc "]}}}
+        assert shape(record) == []
+        (fault,) = meaning(record)
+        assert (fault.rule, fault.pointer) == ("accept-aliases", "/accept/~1city/aliases/Boston")
+        record["accept"] = {"/city": {"aliases": {"New York": ["NYC", "new york"]}}}
+        assert meaning(record) == []
+
+    @pytest.mark.parametrize(
+        ("entry", "place"),
+        [
+            ({"aliases": {"a": []}}, "/aliases/a"),
+            ({"aliases": {"a": [1]}}, "/aliases/a/0"),
+            ({"aliases": ["a"]}, "/aliases"),
+            ({"date_order": "ydm"}, "/date_order"),
+            ({"match": "near"}, "/match"),
+        ],
+    )
+    def test_what_aliases_and_orders_look_like(
+        self, record: Record, entry: Any, place: str
+    ) -> None:
+        record["accept"] = {"/city": entry}
+        (fault,) = shape(record)
+        assert fault.pointer == f"/accept/~1city{place}"
 
 
 class TestUnfillable:

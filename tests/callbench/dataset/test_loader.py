@@ -56,6 +56,18 @@ def test_every_field_of_a_line_reaches_the_case(record: Record, write: Write) ->
     assert case.line == 1
 
 
+def test_every_part_of_accept_reaches_the_case(record: Record, write: Write) -> None:
+    record["accept"]["/city"] = {
+        "values": ["a"],
+        "match": "date",
+        "may_omit": True,
+        "aliases": {"x": ["y", "z"]},
+        "date_order": "dmy",
+    }
+    (case,) = load_dataset(write(record)).cases
+    assert case.accept == {"/city": Accept(("a",), "date", True, {"x": ("y", "z")}, "dmy")}
+
+
 def test_what_is_left_out_is_empty(record: Record, write: Write) -> None:
     for name in set(record) - {"id", "lang", "tool", "schema", "question", "expected"}:
         del record[name]
