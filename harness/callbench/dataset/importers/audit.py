@@ -7,14 +7,15 @@ reported: it may still be derived from what is there.
 
 from __future__ import annotations
 
-import re
-import unicodedata
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from callbench.dataset.checks import WAIVED, meaning, shape
+from callbench.dataset.evidence import holds, texts
 from callbench.dataset.importers.base import Defect, Draft, Excluded
 from callbench.dataset.importers.source import loads
+from callbench.dataset.loader import case_of
 from callbench.dataset.problems import Fault
 from callbench.dataset.slots import ABSENT, find, flatten, same, to_pointer
 from callbench.dataset.tooling import tooling
@@ -110,89 +111,54 @@ def _escaped_twice(value: str, record: dict[str, Any]) -> bool:
         once = loads(f'"{value}"')
     except ValueError:
         return False
-    said = _said(record)
-    return once != value and once in said and value not in said
-
-
-def _said(record: dict[str, Any]) -> str:
-    """Return what the case says, without its schema."""
-    texts = [record["question"], record.get("summary", ""), *record.get("facts", ())]
-    texts += [message["content"] for message in record.get("conversation", ())]
-    texts += [str(part) for part in (record.get("steps", ()), record.get("data", {}))]
-    return " \n ".join(texts)
-
-
-# -- values that occur nowhere ------------------------------------------------------------------------
-
-_WORDS = {
-    word: number
-    for number, words in enumerate(
-        (
-            "zero 零 no none", "one 一 a an once single", "two 二 两 twice pair couple both", "three 三",
-            "four 四", "five 五", "six 六", "seven 七", "eight 八", "nine 九", "ten 十",
-            "eleven 十一", "twelve 十二 dozen",
-        )
+    said = [text for _, text in texts(case_of(record, 0))]
+    return (
+        once != value
+        and any(once in text for text in said)
+        and not any(value in text for text in said)
     )
-    for word in words.split()
-}  # fmt: skip
-_NUMBER = re.compile(r"\d+(?:[,，]\d{3})*(?:\.\d+)?%?")
-_NOT_WORD = re.compile(r"[\W_]+")
 
 
 def _unsupported(record: dict[str, Any], known: dict[str, Defect]) -> Iterator[Defect]:
-    """Yield the expected values that are found nowhere in the case, nor any value accepted there."""
-    spoken = _Text(_said(record))
-    declared = tooling(record["schema"]).declared
-    for path, value in flatten(record["expected"]).items():
+    """Yield the expected values that are found nowhere in the case, nor any value accepted there.
+
+    What the schema says of the slot counts as said.
+    """
+    case = case_of(record, 0)
+    spoken = [text for _, text in texts(case)]
+    declared = tooling(case.schema).declared
+    for path, value in flatten(case.expected).items():
         place = to_pointer(path)
         if f"/expected{place}" in known:
             continue
-        accepted = record.get("accept", {}).get(place, {}).get("values", ())
-        if any(spoken.has(other) for other in (value, *accepted)):
-            continue
+        accepted = case.accept[place].values if place in case.accept else ()
         nodes = [*declared.at(path), *(declared.at((*path, 0)) if isinstance(value, list) else ())]
-        said = [node[word] for node in nodes for word in ("enum", "default", "const", "description")
-                if word in node]  # fmt: skip
-        if not _Text(f"{spoken.text} {said}").has(value):
-            shown = f"{value!r:.80}"
-            yield Defect(f"/expected{place}", "not-in-case", f"{shown} occurs nowhere in the case.")
+        offered = [
+            json.dumps(node[word], ensure_ascii=False)
+            for node in nodes
+            for word in ("enum", "default", "const", "description")
+            if word in node
+        ]
+        if any(_found(one, spoken) for one in accepted) or _found(value, [*spoken, *offered]):
+            continue
+        yield Defect(
+            f"/expected{place}", "not-in-case", f"{value!r:.80} occurs nowhere in the case."
+        )
 
 
-class _Text:
-    """What was said, folded, with the numbers in it."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._folded = f" {_fold(text)} "
-        self._numbers = set(_numbers(unicodedata.normalize("NFKC", text).casefold()))
-
-    def has(self, value: Any) -> bool:
-        match value:
-            case None | bool() | {} | []:
-                return True
-            case int() | float():
-                return abs(value) in self._numbers
-            case str():
-                folded = _fold(value)
-                if not folded:
-                    return True
-                return (f" {folded} " if folded.isascii() else folded) in self._folded
-            case list():
-                return all(self.has(item) for item in value)
-            case _:
-                return all(self.has(item) for item in value.values())
-
-
-def _fold(text: str) -> str:
-    return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
-
-
-def _numbers(text: str) -> Iterator[float]:
-    for match in _NUMBER.findall(text):
-        number = float(match.rstrip("%").replace(",", "").replace("，", ""))
-        yield number
-        if match.endswith("%"):
-            yield round(number / 100, 12)
-    for word in re.findall(r"[a-z]+|[零一二两三四五六七八九十]", text):
-        if word in _WORDS:
-            yield float(_WORDS[word])
+def _found(value: Any, spoken: list[str]) -> bool:
+    """Say whether each string and number of a value is held by some text; 0.05 is also 5%."""
+    match value:
+        case None | bool() | "":
+            return True
+        case list():
+            return all(_found(item, spoken) for item in value)
+        case dict():
+            return all(_found(item, spoken) for item in value.values())
+        case str():
+            return any(holds(text, value) for text in spoken)
+        case _:
+            percent = round(value * 100, 10)
+            return any(
+                holds(text, value) or ("%" in text and holds(text, percent)) for text in spoken
+            )

@@ -40,7 +40,7 @@ class TestNotInCase:
     @pytest.mark.parametrize(
         ("value", "text"),
         [
-            ("New York", "fly to new-york, please"),
+            ("New York", "fly to NEW  YORK, please"),
             ("北京", "我想去北京玩"),
             ("ＡＢＣ", "code abc"),
             (5000, "a budget of 5,000 dollars"),
