@@ -112,7 +112,7 @@ def _change(
             None if new is None else new.line,
         )
     before, after = a.read(old), b.read(new)
-    request = () if old.key == new.key else tuple(differences(before.request, after.request))
+    request = tuple(differences(before.request, after.request))
     answer = tuple(answers(before.response, after.response))
     times = tuple(_timing(before, after)) if timing else ()
     if not (request or answer or times):
@@ -178,7 +178,7 @@ def assembled(response: Response) -> dict[str, Any]:
 
 
 def _numbers(response: Response) -> dict[str, Any]:
-    """The numbers, truth values and nulls of an answer that is one JSON document, by place."""
+    """The numbers and truth values of an answer that is one JSON document, by place."""
     found: dict[str, Any] = {}
     pending: list[tuple[tuple[str | int, ...], Any]] = [((), _parsed_bytes(response.body))]
     while pending:
@@ -187,11 +187,11 @@ def _numbers(response: Response) -> dict[str, Any]:
             pending += [
                 ((*place, name), member)
                 for name, member in value.items()
-                if name not in _SAID_ELSEWHERE
+                if name not in _SAID_ELSEWHERE and name != "index"
             ]
         elif isinstance(value, list):
             pending += [((*place, index), member) for index, member in enumerate(value)]
-        elif place and not isinstance(value, str):
+        elif place and value is not None and not isinstance(value, str):
             found[_name(place)] = value
     return found
 
