@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
 from callbench.dataset.case import Case
 from callbench.dataset.slots import ABSENT
-from callbench.scoring.outcome import Outcome
+from callbench.scoring.outcome import Outcome, Status
 from callbench.scoring.result import CaseScore, SlotScore
 
 
@@ -64,6 +64,9 @@ def stored_outcome(record: dict[str, Any]) -> Outcome | None:
     if "outcome" not in record:
         return None
     rest = dict(record["outcome"])
+    kept = (record["slot_data"], rest.get("filled_by", {}), rest.get("remaining_schema", {}))
+    if record["status"] not in get_args(Status) or not all(isinstance(one, dict) for one in kept):
+        raise ValueError("no outcome")
     return Outcome(
         status=record["status"],
         slot_data=record["slot_data"],

@@ -101,6 +101,31 @@ def test_other_gold_is_refused_unless_meant_and_then_both_are_recorded(
     assert after == before
 
 
+def test_a_new_version_of_the_scorer_is_recorded_beside_the_first(
+    callbench: Invoke, stored: Path
+) -> None:
+    info = json.loads((stored / "run.json").read_bytes())
+    now = info["scorer_version"]
+    (stored / "run.json").write_text(json.dumps({**info, "scorer_version": 0}), "utf-8")
+    assert callbench("score", "run").code == 0
+    told = json.loads((stored / "run.json").read_bytes())
+    assert (told["scorer_version"], told["answered"]["scorer_version"]) == (now, 0)
+
+
+def test_a_record_that_is_none_is_named(callbench: Invoke, stored: Path) -> None:
+    change(stored, outcome={"what": 1})
+    before = files(stored)
+    result = callbench("score", "run")
+    assert (result.code, "cases.jsonl:1" in result.err) == (3, True)
+    assert files(stored) == before
+
+
+def test_what_is_no_run_is_refused(callbench: Invoke, place: Path) -> None:
+    for words in (("score", "."), ("score", "nothing", "-o", "copy"), ("score",)):
+        assert callbench(*words).code == 2
+    assert not list(place.glob("copy*"))
+
+
 def test_changed_alone_says_nothing(callbench: Invoke, stored: Path) -> None:
     result = callbench("score", "run", "--changed")
     assert (result.code, "--dataset" in result.err) == (2, True)

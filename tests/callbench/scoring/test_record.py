@@ -172,13 +172,19 @@ def test_a_record_without_its_outcome_cannot_be_rebuilt(make_case: Make) -> None
     assert stored_outcome(record) is None
 
 
-@pytest.mark.parametrize("broken", [[], {"asked": 1, "what": 2}, {"rejected": [1]}])
-def test_a_broken_outcome_is_an_error(make_case: Make, broken: object) -> None:
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"slot_data": None},
+        {"status": "fine"},
+        {"outcome": 5},
+        {"outcome": {"asked": True, "what": 2}},
+        {"outcome": {"rejected": [1]}},
+        {"outcome": {"filled_by": ["/a"]}},
+    ],
+)
+def test_a_broken_outcome_is_an_error(make_case: Make, broken: dict[str, object]) -> None:
     case = make_case({}, {})
-    record = case_record(case, Outcome(), score_case(case, Outcome()), Spent())
-    if broken == []:
-        del record["slot_data"]
-    else:
-        record["outcome"] = broken
+    record = case_record(case, Outcome(), score_case(case, Outcome()), Spent()) | broken
     with pytest.raises((KeyError, TypeError, ValueError)):
         stored_outcome(record)
