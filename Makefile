@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CALLBENCH := $(BIN)/callbench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check models table record wheel-test mutants suite bench clean
+.PHONY: help demo test lint check models node-client table record wheel-test mutants suite bench clean
 
 help:  ## Show these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ table: $(BIN)/.installed  ## Print the table of the README from the three bundle
 models: $(BIN)/.installed  ## Install the embedded models: engine and weights, about 450 MB
 	$(PIP) install --quiet -c constraints.txt -e '.[local]'
 	$(CALLBENCH) models pull smollm2 gemma3-270m needle3
+
+node-client:  ## Install the openai package for Node, a client that the tests of serve use (35 MB)
+	npm install --prefix tests/callbench/serve/node --no-package-lock --no-audit --no-fund --silent
 
 record: models  ## Record the bundled cassettes anew from the embedded models
 	$(CALLBENCH) record --model smollm2
