@@ -130,6 +130,8 @@ def _entry(
     name = str(entry["id"])
     tools = entry.get("function")
     tools = [tools] if isinstance(tools, dict) else tools
+    if isinstance(tools, list):
+        tools = [tool for tool in tools if isinstance(tool, dict)]
     turns = _turns(str(entry["question"]))
     if not isinstance(tools, list) or not tools:
         yield Excluded(origin, "no-tool", "No tool is offered.")

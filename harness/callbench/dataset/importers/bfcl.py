@@ -134,6 +134,8 @@ def _entry(
     tools = entry.get("function")
     if isinstance(tools, dict):
         tools = [tools]
+    if isinstance(tools, list):
+        tools = [tool for tool in tools if isinstance(tool, dict)]
     if category.startswith("multi_turn") or not isinstance(tools, list) or not tools:
         yield Excluded(
             origin, "multi-turn", "Calls against a simulated system, no single gold call."
@@ -234,7 +236,7 @@ class _Gold:
         if not isinstance(given, dict):
             raise TypeError("it is no object of parameters")
         for name, values in given.items():
-            self._slot(self.expected, (), name, values if isinstance(values, list) else [values])
+            self._slot(self.expected, (), name, self._values((name,), values))
         return self
 
     def _slot(
@@ -273,6 +275,21 @@ class _Gold:
                 )
             )
 
+    def _values(self, path: tuple[Any, ...], written: Any) -> list[Any]:
+        """Return the accepted values that are written for a place.
+
+        Two objects deep the set is not consistent: a list of what the schema itself calls a list
+        is one value there, else it is a list of accepted ones as everywhere.
+        """
+        if not isinstance(written, list):
+            return [written]
+        depth = sum(isinstance(token, str) for token in path)
+        if depth > 2 and not any(isinstance(value, list) for value in written):
+            nodes = tooling(self.schema).declared.at(path)
+            if any(node.get("type") == "array" for node in nodes):
+                return [written]
+        return written
+
     def _empty_is_value(self, path: tuple[Any, ...]) -> bool:
         nodes = tooling(self.schema).declared.at(path)
         return any(_OMIT in node.get("enum", ()) or node.get("default") == _OMIT for node in nodes)
@@ -282,7 +299,7 @@ class _Gold:
         if isinstance(value, dict):
             made: dict[str, Any] = {}
             for name, values in value.items():
-                self._slot(made, path, name, values if isinstance(values, list) else [values])
+                self._slot(made, path, name, self._values((*path, name), values))
             return made
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             return [self._first((*path, index), item) for index, item in enumerate(value)]
@@ -294,7 +311,7 @@ class _Gold:
             choices = []
             for name, values in value.items():
                 forms: list[tuple[str, Any] | None] = []
-                for each in values if isinstance(values, list) else [values]:
+                for each in self._values((*path, name), values):
                     if each == _OMIT:
                         forms.append(None)
                     else:

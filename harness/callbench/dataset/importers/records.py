@@ -76,7 +76,8 @@ def language(text: str) -> str:
 
 def declared_places(schema: dict[str, Any]) -> list[str]:
     """Return the pointers of the parameters that a schema declares at its top."""
-    return [pointer.join([name]) for name in schema.get("properties", {})]
+    members = schema.get("properties")
+    return [pointer.join([name]) for name in members] if isinstance(members, dict) else []
 
 
 def first_place(schema: dict[str, Any], name: str) -> str | None:
@@ -96,8 +97,8 @@ def first_place(schema: dict[str, Any], name: str) -> str | None:
             queue += [([*path, key], member) for key, member in members.items()]
         queue.append(([*path, "0"], node.get("items")))
     head, dot, rest = name.partition(".")
-    members = schema.get("properties", {})
-    if dot and head in members:
+    members = schema.get("properties")
+    if dot and isinstance(members, dict) and isinstance(members.get(head), dict):
         inner = first_place(members[head], rest)
         return None if inner is None else pointer.join([head]) + inner
     return None

@@ -113,6 +113,19 @@ class TestAcceptLists:
         assert record["expected"]["stops"] == [{"at": "A"}, {"at": "B"}]
         assert record["accept"] == {"/stops/0/at": {"values": ["a"]}}
 
+    def test_two_objects_deep_the_schema_tells_a_list_from_accepted_values(
+        self, simple: Import
+    ) -> None:
+        tool = json.loads(json.dumps(BOOK))
+        tool["parameters"]["properties"]["guest"]["properties"]["home"] = {
+            "type": "dict",
+            "properties": {"tags": {"type": "array"}, "town": {"type": "string"}},
+        }
+        gold = {"city": ["Oslo"], "guest": [{"home": [{"tags": ["a", "b"], "town": ["X", "Y"]}]}]}
+        (record,) = simple(gold, function=[tool]).records
+        assert record["expected"]["guest"] == {"home": {"tags": ["a", "b"], "town": "X"}}
+        assert record["accept"] == {"/guest/home/town": {"values": ["Y"]}}
+
     def test_names_are_kept_whatever_is_in_them(self, simple: Import) -> None:
         (record,) = simple({"city": ["Oslo"], "first name": ["A/b", "c"]}).records
         assert record["tool"]["name"] == "hotel.book"
@@ -218,7 +231,11 @@ class TestCalls:
         assert record["expected"] == {"city": "", "stops": [{"at": [1, 2]}], "price": -1.5}
 
     def test_multi_turn_categories_are_out_of_scope(self, lines: Lines, imported: Import) -> None:
-        entry = {"id": "m", "question": [[{"role": "user", "content": "x"}]], "initial_config": {}}
+        entry = {
+            "id": "m",
+            "question": [[{"role": "user", "content": "x"}]],
+            "involved_classes": [],
+        }
         file = lines("BFCL_v4_multi_turn_base.json", entry)
         with pytest.raises(DatasetError, match="multi-turn 1"):
             imported("bfcl", file)
