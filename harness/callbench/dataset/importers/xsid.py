@@ -2,7 +2,8 @@
 
 Four columns: number, word, intent, BIO label. Comments above give ``text``, ``intent`` and, in all but
 the English files, ``id`` and ``text-en``. English sentences have no id and pair with the others by
-position, so the pairs share a cluster. The gold are the columns: the ``slots`` comment of the English
+position, so the pairs share a cluster; where the source has both, a ``text-en`` that is not the English
+sentence of its number is misaligned. The gold are the columns: the ``slots`` comment of the English
 files is what the labels were before they were revised, and is not read.
 
 Our cases are English or Chinese. Sentences of other languages are excluded as ``language``.
@@ -43,8 +44,12 @@ class XSid:
             raise DatasetError(
                 f"{source.path}: no *.conll in it.", remedy=f"This must be {_WANTED}."
             )
+        english: dict[str, str] = {}
+        # Versions of the set name their files alike, so several of them need their name in the id.
+        several = len({member.parts[:-1] for member in members}) > 1
         for member in members:
-            yield from _File(member).read()
+            folder = "".join(f"{part}/" for part in member.parts[:-1]) if several else ""
+            yield from _File(member, folder, english).read()
 
 
 @dataclass(slots=True)
@@ -60,10 +65,15 @@ class _Block:
 
 
 class _File:
-    """One file on its way to cases."""
+    """One file on its way to cases.
 
-    def __init__(self, member: Member) -> None:
+    ``english`` holds the English sentences of the source by cluster, for the files after them.
+    """
+
+    def __init__(self, member: Member, folder: str, english: dict[str, str]) -> None:
         self.member = member
+        self.folder = folder
+        self.english = english
 
     def read(self) -> Iterator[Item]:
         blocks = list(self._blocks())
@@ -138,6 +148,12 @@ class _File:
         text, places = _align(block, lang)
         if places is None:
             faults.append(("", "The words and the text of the sentence differ."))
+        cluster = f"xsid-{self.folder}{split}-{source_id}" if split else f"xsid-{source_id}"
+        if lang == "en":
+            self.english[cluster] = text
+        pair = self.english.get(cluster)
+        if pair is not None and block.comments.get("text-en", pair).strip() != pair.strip():
+            faults.append(("", f'The English sentence with this number is "{pair}".'))
         if "" in block.words:
             faults.append(("", f"Word {block.words.index('') + 1} is empty."))
         intent = block.comments.get("intent", "").strip() or block.intents[0]
@@ -155,12 +171,12 @@ class _File:
             spans.append((slot, value))
         return Sentence(
             origin=self._origin(block),
-            id=f"{self.member.stem}/{source_id}",
+            id=f"{self.folder}{self.member.stem}/{source_id}",
             lang=lang,
             intent=intent,
             text=text,
             spans=tuple(spans),
-            cluster=f"xsid-{split}-{source_id}" if split else f"xsid-{source_id}",
+            cluster=cluster,
             tags=("xsid", intent.split("/")[0].lower()),
             faults=tuple(dict.fromkeys(faults)),
         )

@@ -128,6 +128,26 @@ def test_pairs_share_a_cluster(conll: Any, imported: Any) -> None:
     ]
 
 
+def test_versions_of_the_set_keep_their_ids_apart(tmp_path: Path, imported: Any) -> None:
+    for version in ("0.6", "0.7"):
+        folder = tmp_path / "data" / version
+        folder.mkdir(parents=True)
+        (folder / "zh.test.conll").write_text(ZH, "utf-8")
+    found = imported("xsid", tmp_path / "data")
+    ids = [f"{version}/zh.test/{n}" for version in ("0.6", "0.7") for n in (1, 2)]
+    assert [record["id"] for record in found.records] == ids
+    assert len({record["cluster"] for record in found.records}) == 4
+    assert found.report["defects"] == {}
+
+
+def test_a_pair_that_is_none_is_misaligned(conll: Any, imported: Any) -> None:
+    """The first says what the English file says; the second does not."""
+    conll("en.test.conll", EN)
+    folder = conll("zh.test.conll", ZH).parent
+    assert imported("xsid", folder).kinds() == {"zh.test/2 /question": "misaligned"}
+    assert imported("xsid", folder / "zh.test.conll").kinds() == {}
+
+
 def test_other_languages_are_left_out_and_counted(conll: Any, imported: Any) -> None:
     conll("en.test.conll", EN)
     folder = conll("de-st.test.conll", EN).parent
