@@ -99,12 +99,17 @@ def holds(text: str, value: str | int | float) -> bool:
         wanted = fold(value)
         if not wanted:
             return False
-        if _stands_in(wanted, fold(text)):
+        if _stands_in(wanted, _folded(text)):
             return True
         number = _decimal(wanted)
         return number is not None and number in _numbers(text)
     number = _decimal(str(value))
     return number is not None and number in _numbers(text)
+
+
+@lru_cache(maxsize=256)
+def _folded(text: str) -> str:
+    return fold(text)
 
 
 def _stands_in(wanted: str, text: str) -> bool:
@@ -134,7 +139,7 @@ def _decimal(text: str) -> Decimal | None:
 
 @lru_cache(maxsize=256)
 def _numbers(text: str) -> frozenset[Decimal]:
-    folded = fold(text)
+    folded = _folded(text)
     found = {_decimal(match.group().replace(",", "")) for match in _NUMBER.finditer(folded)}
     # "7pm", "50k" and "B12" hold their digits too; a sign there is a dash.
     found |= {_decimal(match.group()) for match in _DIGITS.finditer(folded)}

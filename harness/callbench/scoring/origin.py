@@ -41,8 +41,8 @@ class Places:
         parts = list(_scalars(value))
         if not parts:
             return ""
-        others = [text for place, text in self._expected.items() if place != path]
-        found = all(any(holds(text, part) for text in (self._written, *others)) for part in parts)
+        others = _BORDER.join(text for place, text in self._expected.items() if place != path)
+        found = all(holds(self._written, part) or holds(others, part) for part in parts)
         return "elsewhere" if found else "nowhere"
 
 
