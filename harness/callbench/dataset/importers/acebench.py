@@ -22,12 +22,11 @@ state of a simulated world, so they are left out.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
+from callbench.dataset.importers.acebench_question import known, turns
 from callbench.dataset.importers.base import Defect, Draft, Excluded, Item, Member, Source
 from callbench.dataset.importers.records import (
     case_record,
@@ -41,14 +40,7 @@ from callbench.errors import DatasetError, UsageError
 from corecall import pointer
 from corecall.slot.processor import SchemaError, SlotProcessor
 
-_TURN = re.compile(r"^(user|system)\s*[:：][ \t]*", re.M)
 _NUMBERED = re.compile(r"_\d+$")
-_CLOCK = r"(?:\D{0,20}?(\d{1,2}):(\d{2}))?"
-_DATES = (
-    re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})" + _CLOCK),
-    re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日" + _CLOCK),
-)
-_WORDED = re.compile(r"([A-Z][a-z]{2,8})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})" + _CLOCK)
 
 
 class AceBench:
@@ -132,22 +124,22 @@ def _entry(
     tools = [tools] if isinstance(tools, dict) else tools
     if isinstance(tools, list):
         tools = [tool for tool in tools if isinstance(tool, dict)]
-    turns = _turns(str(entry["question"]))
+    said = turns(str(entry["question"]))
     if not isinstance(tools, list) or not tools:
         yield Excluded(origin, "no-tool", "No tool is offered.")
         return
-    if turns is None:
+    if said is None:
         yield Excluded(origin, "no-question", "There is no turn of the user to answer.")
         return
     if truth is None:
         yield Excluded(origin, "no-gold", f'There is no gold of the id "{name}".')
         return
-    now, facts = _known(entry)
+    now, facts = known(entry)
     base = {
         "id": name,
-        "lang": lang or language(turns[-1]["content"]),
-        "question": turns[-1]["content"],
-        "conversation": turns[:-1],
+        "lang": lang or language(said[-1]["content"]),
+        "question": said[-1]["content"],
+        "conversation": said[:-1],
         "facts": facts,
         "now": now,
         "cluster": _NUMBERED.sub("", name) if "multi_turn" in category else name,
@@ -159,84 +151,6 @@ def _entry(
         yield _special(origin, base, tools, tags, truth, wrong="error_param" in category)
     else:
         yield from _calls(origin, base, tools, tags, truth)
-
-
-# -- the question ------------------------------------------------------------------------------------
-
-
-def _turns(text: str) -> list[dict[str, str]] | None:
-    """Return the turns up to the last one of the user; ``None`` when the user says nothing."""
-    marks = list(_TURN.finditer(text))
-    if not marks:
-        return [{"role": "user", "content": text.strip()}] if text.strip() else None
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    turns = [
-        {
-            "role": "user" if mark[1] == "user" else "assistant",
-            "content": text[mark.end() : end].strip(),
-        }
-        for mark, end in zip(marks, ends, strict=True)
-    ]
-    before = text[: marks[0].start()].strip()
-    if before:
-        turns.insert(0, {"role": "user", "content": before})
-    last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
-    return None if last is None else turns[: last + 1]
-
-
-def _known(entry: dict[str, Any]) -> tuple[str | None, list[str]]:
-    """Return the time of the question, when it can be read, and what is known as facts."""
-    said = str(entry.get("time") or "").strip()
-    facts = [said] if said else []
-    profile = entry.get("profile")
-    if profile:
-        facts += _profile(profile)
-    return _date(said), facts
-
-
-def _date(text: str) -> str | None:
-    for pattern in _DATES:
-        match = pattern.search(text)
-        if match:
-            return _moment(*match.groups(default="0"))
-    match = _WORDED.search(text)
-    if match:
-        name, day, year, hour, minute = match.groups(default="0")
-        for form in ("%B", "%b"):
-            try:
-                month = datetime.strptime(name[: None if form == "%B" else 3], form).month
-            except ValueError:
-                continue
-            return _moment(year, str(month), day, hour, minute)
-    return None
-
-
-def _moment(*parts: str) -> str | None:
-    try:
-        return datetime(*(int(part) for part in parts)).isoformat()  # type: ignore[arg-type]
-    except ValueError:
-        return None
-
-
-def _profile(profile: Any) -> list[str]:
-    """Return one fact for each feature and each kind of history of a profile."""
-    if isinstance(profile, str):
-        try:
-            profile = ast.literal_eval(profile.strip().rstrip("。.;； "))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return [str(profile).strip()]
-    if not isinstance(profile, dict):
-        return [str(profile)]
-    facts = []
-    for group, members in profile.items():
-        pairs = members.items() if isinstance(members, dict) else [(group, members)]
-        for key, value in pairs:
-            shown = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
-            facts.append(f"{key}: {shown}")
-    return facts
-
-
-# -- the gold ----------------------------------------------------------------------------------------
 
 
 def _tool_schema(tool: dict[str, Any]) -> dict[str, Any]:
