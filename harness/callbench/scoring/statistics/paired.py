@@ -123,21 +123,16 @@ def difference(pairings: Iterable[Pairing]) -> Difference:
     sums: dict[str, list[float]] = {}
     alone: Counter[Group] = Counter()
     pairs = 0
-    largest = 0
-    sizes: Counter[str] = Counter()
     for one in pairings:
         pairs += 1
         four = (*one.baseline, *one.other)
         if not one.cluster:
             alone[four] += 1
-            largest = max(largest, 1)
             continue
         into = sums.setdefault(one.cluster, [0.0] * 4)
         for index, number in enumerate(four):
             into[index] += number
-        sizes[one.cluster] += 1
     groups = alone + Counter((f[0], f[1], f[2], f[3]) for f in sums.values())
-    largest = max(largest, max(sizes.values(), default=0))
     there = Counter({four: times for four, times in groups.items() if four[1] or four[3]})
     clusters = there.total()
     of_baseline = [math.fsum(four[i] * times for four, times in there.items()) for i in (0, 1)]
@@ -151,7 +146,7 @@ def difference(pairings: Iterable[Pairing]) -> Difference:
     error = math.sqrt(squares * clusters / (clusters - 1)) if clusters > 1 else 0.0
     largest_shift = max(abs(shift) for shift, _ in shifts)
     low, high, method = _interval(there, clusters, value, squares, largest_shift)
-    p, test, exact = _test(there, largest)
+    p, test, exact = _test(there)
     return Difference(
         pairs, clusters, first, second, value, low, high, method, p, test, exact,
         detectable(error, clusters),
@@ -225,13 +220,13 @@ def _bootstrap(groups: Counter[Group], clusters: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _test(groups: Counter[Group], largest: int) -> tuple[float, str, bool]:
+def _test(groups: Counter[Group]) -> tuple[float, str, bool]:
     """Return the p-value, the name of the test, and whether it counted all ways."""
     same = all(b1 == b2 for _, b1, _, b2 in groups)
     changes: Counter[float] = Counter()
     for (a1, _, a2, _), times in groups.items():
         changes[a2 - a1] += times
-    if same and largest == 1 and all(four in _RIGHT_OR_WRONG for four in groups):
+    if all(four in _RIGHT_OR_WRONG for four in groups):
         return mcnemar(changes[1], changes[-1]), "mcnemar", True
     if same and all(float(change).is_integer() for change in changes):
         steps = [abs(int(change)) for change in changes.elements() if change]

@@ -122,6 +122,12 @@ def test_many_clusters_are_drawn_with_a_seed_near_the_enumeration() -> None:
     assert found.p == pytest.approx(exact, abs=0.02)
 
 
+def test_drawn_exchanges_never_give_a_p_of_zero() -> None:
+    """The exchange that was observed is one of those that are as far apart."""
+    found = difference([Pairing("", (0.25, 1), (0.5, 1)) for _ in range(60)])
+    assert (found.p, found.exact) == (1 / 10_001, False)
+
+
 def test_twenty_right_cases_of_one_dialogue_are_one_finding() -> None:
     alone = difference(cases((0, 1, 20), (1, 1, 20)))
     assert alone.verdict(alone.p) == "better"
