@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -214,6 +214,33 @@ class Scrubbing:
             )
         error = None if response.error is None else self.text(response.error)
         return replace(response, events=events, error=error)
+
+    def beside(self, vcr: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """The member ``vcr`` of an interaction with everything replaced.
+
+        Bodies kept as they traveled, compressed, cannot be searched: they go, the readable ones stay.
+        """
+        if vcr is None or not self.scrubbers:
+            return vcr
+        kept = dict(vcr)
+        for name in ("request_body", "response_body"):
+            if "base64" in kept.get(name, ()):
+                del kept[name]
+        if "response_body" in vcr and "response_body" not in kept and "response_headers" in kept:
+            coded = ("content-encoding", "content-length")
+            headers = kept["response_headers"].items()
+            kept["response_headers"] = {k: v for k, v in headers if k.lower() not in coded}
+        scrubbed: dict[str, Any] = self._texts(kept)
+        return scrubbed
+
+    def _texts(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {name: self._texts(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self._texts(member) for member in value]
+        return value
 
     def text(self, text: str, place: Place = ()) -> str:
         """The text with everything replaced. Raises ``UsageError`` for a pattern that never ends."""

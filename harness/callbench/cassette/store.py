@@ -196,6 +196,7 @@ class Cassette:
             key=interaction.key if request == interaction.request else self.key_of(request),
             request=request,
             response=self.scrubbing.response(interaction.response),
+            vcr=self.scrubbing.beside(interaction.vcr),
         )
 
     def adopt(self) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from callbench.cassette import events as sse
 from callbench.cassette.interaction import Interaction, Request, Response
@@ -38,12 +39,14 @@ class Take:
         self._key = key
         self._scope = scope
         self._ordinal = ordinal
-        self._secrets = secrets
+        self.secrets = secrets
         self._started = started
         self._store = store
         self._chunks: list[tuple[int, bytes]] = []
         self._open = True
         self.response = Response(status=0)
+        self.vcr: Mapping[str, Any] | None = None
+        """For the interaction's member of that name."""
 
     def feed(self, chunk: bytes) -> None:
         """A chunk came from the network."""
@@ -57,7 +60,7 @@ class Take:
         text = None if error is None else error_text(error)
         interaction = self._interaction(text)
         if self._store is not None:
-            self._store(interaction, self._secrets)
+            self._store(interaction, self.secrets)
         self._scope.add(Exchange.of(interaction, "live" if self._store is None else "recorded"))
 
     def leave(self) -> None:
@@ -87,9 +90,10 @@ class Take:
             case=self._scope.case,
             ordinal=self._ordinal,
             request=self._request,
-            response=mask_response(response, self._secrets),
+            response=mask_response(response, self.secrets),
             usage=sse.usage_of(events, event_stream=stream),
             recorded_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            vcr=self.vcr,
         )
 
     def _elapsed(self) -> int:

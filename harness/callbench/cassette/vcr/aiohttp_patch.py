@@ -17,7 +17,7 @@ from callbench.cassette.interaction import Interaction
 from callbench.cassette.interaction import Response as Recorded
 from callbench.cassette.replay import error_text
 from callbench.cassette.take import Take
-from callbench.cassette.vcr.answers import answer_headers, stored_headers
+from callbench.cassette.vcr.answers import answer_headers, take_head
 from callbench.cassette.vcr.patching import Patch
 from callbench.cassette.vcr.session import Asked, current_session
 from callbench.errors import UsageError
@@ -69,7 +69,7 @@ async def _middleware(request: Any, handler: Callable[[Any], Awaitable[Any]]) ->
 
 async def _take_in(take: Take, response: Any) -> None:
     """Put a content in the response's place of its own that feeds ``take`` as it is read."""
-    take.response = Recorded(response.status, stored_headers(response.headers.items()))
+    take_head(take, response.status, response.headers.items())
     content = _pulled(_tee(take, response.content), take.leave)
     if not is_event_stream(take.response.headers):
         await content.fill()

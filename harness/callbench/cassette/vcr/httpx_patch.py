@@ -13,7 +13,7 @@ from callbench.cassette.interaction import Interaction
 from callbench.cassette.interaction import Response as Recorded
 from callbench.cassette.replay import error_text
 from callbench.cassette.take import Take
-from callbench.cassette.vcr.answers import answer_headers, stored_headers
+from callbench.cassette.vcr.answers import answer_headers, take_head
 from callbench.cassette.vcr.patching import Patch
 from callbench.cassette.vcr.session import Asked, current_session
 
@@ -73,7 +73,7 @@ def _replayed(httpx: ModuleType, found: Interaction, stream: type) -> Any:
 
 
 def _taken(httpx: ModuleType, take: Take, answer: Any, stream: type) -> Any:
-    take.response = Recorded(answer.status_code, stored_headers(answer.headers.items()))
+    take_head(take, answer.status_code, answer.headers.multi_items())
     headers = answer.headers.copy()
     encoded = "content-encoding" in headers
     if encoded:  # recordings are readable: take the compression off

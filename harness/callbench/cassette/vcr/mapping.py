@@ -20,7 +20,7 @@ from callbench.cassette.interaction import Interaction, Request, Response
 from callbench.cassette.key import canonical_request, request_key
 from callbench.cassette.scrub import mask_request, mask_response
 from callbench.cassette.vcr import secrecy
-from callbench.cassette.vcr.answers import stored_headers
+from callbench.cassette.vcr.answers import one_boundary, stored_headers
 from callbench.cassette.vcr.compression import decompressed
 from callbench.errors import CassetteError
 
@@ -104,8 +104,10 @@ def from_vcr(
     """
     request, response = entry["request"], entry["response"]
     sent = body_bytes(request["body"])
+    raw = [(n.encode(), v.encode()) for n, vs in headers_of(request).items() for v in vs]
     canonical = mask_request(
-        canonical_request(request["method"], target_of(request["uri"]), sent), secrets
+        canonical_request(request["method"], target_of(request["uri"]), one_boundary(sent, raw)),
+        secrets,
     )
     vcr: dict[str, Any] = {"place": place}
     if request["method"] != canonical.method:

@@ -6,11 +6,10 @@ between, the key, the masking, the ordinals, is that of ``CassetteTransport``.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -24,9 +23,8 @@ from callbench.cassette.scrub import holds_secret, mask_request, secrets_of
 from callbench.cassette.store import Cassette
 from callbench.cassette.take import Take
 from callbench.cassette.transport import Mode
+from callbench.cassette.vcr.answers import one_boundary
 from callbench.errors import CassetteError
-
-_BOUNDARY = re.compile(rb'multipart/[^;]+;.*\bboundary="?([^";,]+)', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Session:
         parts = urlsplit(asked.url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         secrets = secrets_of(asked.headers, target, self._secrets, asked.body)
-        body = _one_boundary(asked.body, asked.headers)
+        body = one_boundary(asked.body, asked.headers)
         request = mask_request(
             canonical_request(asked.method, target, body, base_url=self._base_url), secrets
         )
@@ -149,11 +147,3 @@ def current_session() -> Session | None:
     """The session of this context, if it is inside of a ``use_cassette`` that has not ended."""
     session = _current.get()
     return None if session is None or session.closed else session
-
-
-def _one_boundary(body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """A multipart body with a fixed boundary: clients draw a new one for each request."""
-    for name, value in headers:
-        if name.lower() == b"content-type" and (found := _BOUNDARY.match(value)):
-            return body.replace(found[1], b"boundary")
-    return body

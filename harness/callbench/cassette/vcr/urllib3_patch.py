@@ -6,8 +6,9 @@ opens.
 
 from __future__ import annotations
 
+import functools
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from callbench.cassette.interaction import Interaction
@@ -15,7 +16,7 @@ from callbench.cassette.interaction import Response as Recorded
 from callbench.cassette.replay import error_text
 from callbench.cassette.take import Take
 from callbench.cassette.transport import Mode
-from callbench.cassette.vcr.answers import answer_headers, stored_headers
+from callbench.cassette.vcr.answers import answer_headers, take_head
 from callbench.cassette.vcr.patching import Patch
 from callbench.cassette.vcr.session import Asked, current_session
 
@@ -116,7 +117,7 @@ def _ask(
     except BaseException as error:
         take.drop(error_text(error))
         raise
-    take.response = Recorded(answer.status, stored_headers(answer.headers.items()))
+    take_head(take, answer.status, answer.headers.items())
     return answer
 
 
@@ -142,12 +143,11 @@ def _response(
     from http.client import responses
 
     from urllib3 import HTTPHeaderDict
-    from urllib3.response import HTTPResponse
 
     headers = HTTPHeaderDict()
     for name, value in fields:
         headers.add(name, value)
-    response = HTTPResponse(
+    response = _passing()(
         body=source,
         headers=headers,
         status=status,
@@ -165,6 +165,21 @@ def _response(
         response._pool, response._connection = pool, options.get("response_conn")
         source.at_end = response.release_conn
     return response
+
+
+@functools.cache
+def _passing() -> Any:
+    """A response whose ``stream`` gives each chunk as it comes, however much was asked for."""
+    from urllib3.response import HTTPResponse
+
+    class Passing(HTTPResponse):
+        def stream(
+            self, amt: int | None = _CHUNK, decode_content: bool | None = None
+        ) -> Generator[bytes, None, None]:
+            while data := self.read1(amt or _CHUNK, decode_content=decode_content):
+                yield data
+
+    return Passing
 
 
 class _Body(io.RawIOBase):
@@ -196,6 +211,13 @@ class _Body(io.RawIOBase):
     def read1(self, size: int = _CHUNK) -> bytes:
         return self.read(size if size >= 0 else _CHUNK)
 
+    def _said_all(self) -> bool:
+        """Whether as much came as was announced: then urllib3 asks for no more, and closes."""
+        if self._answer is None or self._rest:
+            return False
+        announced = self._answer.headers.get("content-length", "")
+        return bool(announced.isdigit()) and self._answer.length_remaining == 0
+
     def readinto(self, buffer: Any) -> int:
         data = self.read(len(buffer))
         buffer[: len(data)] = data
@@ -205,6 +227,8 @@ class _Body(io.RawIOBase):
         if not self.closed:
             super().close()
             try:
+                if self._said_all():
+                    next(self._chunks, b"")  # runs to its end
                 if self._take is not None:
                     self._take.leave()
             finally:

@@ -79,6 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path.startswith("/v1/echo"):
             told = f"{number} {self.headers.get('authorization')} {body.decode()}"
             self._answer(told.encode(), "text/plain", {"set-cookie": "session=synthetic-cookie-1"})
+        elif self.path.startswith("/v1/moved"):
+            self._answer(b"", "text/plain", {"location": self.path.replace("moved", "echo")}, 302)
         elif self.path.startswith("/v1/cut"):
             self._events(cut=True)
         elif b'"stream":true' in body.replace(b" ", b""):
