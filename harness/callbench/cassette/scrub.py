@@ -56,7 +56,8 @@ _SECRET_MEMBER = re.compile(
     r"|(?:client[-_]|app[-_])?secret|secret[-_](?:access[-_])?key|password|passwd)"
 )
 """Members of a request's body that hold credentials; deeper ones are a tool's own business."""
-_ANY_MEMBER = re.compile(rb"(?i)key|token|auth|secret|passw")
+_IN_ANY_MEMBER = (b"key", b"token", b"auth", b"secret", b"passw")
+"""Looked for one by one: a pattern that is blind to case takes most of a millisecond on a prompt."""
 _FORM = re.compile(rb"[\w.~%+-]+=[^&\s]*(?:&[\w.~%+-]+=[^&\s]*)*")
 _USERINFO = re.compile(rb"(?<=://)[^\s/:@\"'<>\\]{1,256}:[^\s/@\"'<>\\]{1,256}(?=@)")
 _USERINFO_TEXT = re.compile(_USERINFO.pattern.decode())
@@ -119,7 +120,8 @@ def _body_credentials(body: bytes) -> Iterable[str]:
 
 def _secret_members(body: bytes) -> list[tuple[str, Any]]:
     """The top-level members of a JSON body, or the fields of a form, that are named like credentials."""
-    if not _ANY_MEMBER.search(body):
+    lowered = body.lower()
+    if not any(part in lowered for part in _IN_ANY_MEMBER):
         return []
     if body.startswith(b"{"):
         try:
