@@ -23,6 +23,9 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|\s+|.", re.DOTALL)
 _CONTEXT = 30
 _LONGEST_SNIPPET = 160
 _MOST_TOKENS = 1500
+_MOST_CHANGES = 12
+"""Further changes of one text are only counted."""
+_SENTENCE = re.compile(r"[^\n.!?。！？]*[\n.!?。！？]+|[^\n.!?。！？]+")
 _SCHEMA_ROOTS = frozenset({"schema", "parameters", "input_schema"})
 
 
@@ -37,7 +40,13 @@ def differences(recorded: Request, asked: Request) -> list[str]:
 
 def text_difference(old: str, new: str) -> str:
     """The differing words of two texts as ``…before [-old-]{+new+} after…``, on one line."""
-    hunks = list(_hunks(old, new))
+    hunks = [hunk for hunk in _hunks(old, new) if hunk != ("", "")]
+    changes = [number for number, (before, after) in enumerate(hunks) if before != after]
+    if not changes:
+        return _shorten(old).replace("\n", "⏎")
+    rest = len(changes) - _MOST_CHANGES
+    if rest > 0:
+        hunks = hunks[: changes[_MOST_CHANGES]]
     parts: list[str] = []
     for number, (before, after) in enumerate(hunks):
         if before == after:
@@ -45,6 +54,8 @@ def text_difference(old: str, new: str) -> str:
         else:
             parts.append(f"[-{_shorten(before)}-]" if before else "")
             parts.append(f"{{+{_shorten(after)}+}}" if after else "")
+    if rest > 0:
+        parts.append(f" and {rest} more change{'s' if rest > 1 else ''}")
     return "".join(parts).replace("\n", "⏎")
 
 
@@ -207,8 +218,37 @@ def _hunks(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 def _middle(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
     if max(len(old), len(new)) > _MOST_TOKENS:
+        yield from _sentences(old, new)
+    else:
+        yield from _words(old, new)
+
+
+def _sentences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What is too long for words: sentences are aligned first, then the words of those that differ."""
+    one, other = _SENTENCE.findall("".join(old)), _SENTENCE.findall("".join(new))
+    if max(len(one), len(other)) > _MOST_TOKENS:
         yield "".join(old), "".join(new)
         return
+    for kind, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        before, after = "".join(one[a:b]), "".join(other[c:d])
+        if kind == "replace" and b - a == d - c:
+            for sentence, changed in zip(one[a:b], other[c:d], strict=True):
+                yield from _changed(sentence, changed)
+        elif kind == "replace":
+            yield from _changed(before, after)
+        else:
+            yield before, after
+
+
+def _changed(old: str, new: str) -> Iterator[tuple[str, str]]:
+    words = _TOKEN.findall(old), _TOKEN.findall(new)
+    if max(map(len, words)) > _MOST_TOKENS:
+        yield old, new
+    else:
+        yield from _words(*words)
+
+
+def _words(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
     before = after = ""  # the change under way: a mere space between two changes belongs to both
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         text_old, text_new = "".join(old[a:b]), "".join(new[c:d])

@@ -91,6 +91,8 @@ def scan_interaction(interaction: Interaction) -> Iterator[tuple[str, Hit]]:
     for name, value in response.headers.items():
         yield from ((f"header {name}", hit) for hit in _hits(value))
     yield from (("request", hit) for hit in scan_bytes(request.body))
+    if interaction.vcr is not None:
+        yield from (("vcr", hit) for hit in _scan_value(dict(interaction.vcr), "", 0))
     stream = is_event_stream(response.headers)
     for at, text in joined(response.events, event_stream=stream):
         field = str(at[-1]) if at else ""

@@ -169,3 +169,37 @@ class TestTexts:
         old = " ".join(f"a{n}" for n in range(40_000))
         new = " ".join(f"b{n}" for n in range(40_000))
         assert len(text_difference(old, new)) < 400
+
+
+class TestLongTexts:
+    """A changed word is shown, not the prompt around it, however long that is."""
+
+    EN = " ".join(
+        f"Sentence number {n} tells of the weather in city {n * 7 % 13}." for n in range(300)
+    )
+    ZH = "".join(f"第{n}句说的是杭州在{n * 7 % 13}月的天气情况和出行建议。" for n in range(300))
+
+    @pytest.mark.parametrize(
+        ("text", "old", "new"),
+        [(EN, "number 151 tells", "number 151 speaks"), (ZH, "第151句说", "第151句讲")],
+    )
+    def test_one_word(self, text: str, old: str, new: str) -> None:
+        told = text_difference(text, text.replace(old, new))
+        assert f"[-{old[-1]}-]{{+{new[-1]}+}}" in told or "[-tells-]{+speaks+}" in told
+        assert len(told) < 150
+
+    @pytest.mark.parametrize(
+        ("text", "first", "last"), [(EN, "Well, ", " Thanks."), (ZH, "好，", "谢谢。")]
+    )
+    def test_both_ends_of_what_is_too_long_for_words(
+        self, text: str, first: str, last: str
+    ) -> None:
+        told = text_difference(text, f"{first}{text}{last}")
+        assert told.startswith(f"{{+{first.rstrip()}")
+        assert last.strip(" .。") in told[-15:]
+        assert len(told) < 300
+
+    def test_many_changes_are_counted(self) -> None:
+        told = text_difference(self.EN, self.EN.replace("weather", "climate"))
+        assert told.count("[-weather-]{+climate+}") == 12
+        assert told.endswith("and 288 more changes")

@@ -203,3 +203,82 @@ class TestLastCheck:
     def test_is_calm_otherwise(self) -> None:
         assert not holds_secret(b"sk-synthetic", SECRETS)
         assert not holds_secret(SECRET.encode(), ())
+
+
+class TestBodiesAndAddresses:
+    """What a request carries elsewhere than in its headers (C4)."""
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "api_key",
+            "apiKey",
+            "api-key",
+            "authorization",
+            "password",
+            "client_secret",
+            "access_token",
+        ],
+    )
+    def test_members_of_the_body(self, name: str) -> None:
+        body = json.dumps(
+            {name: "hunter2-hunter2", "model": "m", "say": "my hunter2-hunter2"}
+        ).encode()
+        secrets = secrets_of([], "/x", body=body)
+        assert "hunter2-hunter2" in secrets
+        request = mask_request(canonical_request("POST", "/x", body), secrets)
+        assert request.json() == {name: "***", "model": "m", "say": "my ***"}
+
+    def test_a_bearer_token_in_the_body_is_masked_in_the_answer(self) -> None:
+        body = b'{"authorization":"Bearer hunter2-hunter2"}'
+        secrets = secrets_of([], "/x", body=body)
+        response = Response(200, {}, (Event(0, b"no: hunter2-hunter2"),))
+        assert mask_response(response, secrets).body == b"no: ***"
+
+    def test_short_values_are_masked_in_their_place_only(self) -> None:
+        request = canonical_request("POST", "/x", b'{"password":"abc","say":"abc"}')
+        assert mask_request(request, secrets_of([], "/x", body=request.body)).json() == {
+            "password": "***", "say": "abc",
+        }  # fmt: skip
+
+    def test_arguments_of_a_tool_and_usual_members_stay(self) -> None:
+        body = {
+            "max_tokens": 5,
+            "prompt_cache_key": "k",
+            "token": "x",
+            "tools": [
+                {"function": {"parameters": {"properties": {"password": {"type": "string"}}}}}
+            ],
+            "messages": [{"role": "user", "password": "a tool's own business"}],
+        }
+        request = canonical_request("POST", "/x", json.dumps(body).encode())
+        assert mask_request(request, ()) == request
+
+    def test_forms(self) -> None:
+        body = b"grant_type=x&client_secret=hunter2%2Bhunter2&q=1"
+        assert "hunter2+hunter2" in secrets_of([], "/x", body=body)
+        masked = mask_request(canonical_request("POST", "/x", body), ())
+        assert masked.body == b"grant_type=x&client_secret=***&q=1"
+
+    def test_addresses(self) -> None:
+        body = b'{"messages":[{"content":"see https://me:hunter2-hunter2@host.example/x"}]}'
+        masked = mask_request(canonical_request("POST", "/x", body), ())
+        assert b"https://***:***@host.example/x" in masked.body
+        assert mask_request(masked, ()) == masked
+
+    def test_an_address_streamed_in_pieces(self) -> None:
+        text = "https://me:hunter2@host.example"
+        response = mask_response(stream(*(delta(c) for c in text)), ())
+        told = "".join(
+            json.loads(event.data[6:])["choices"][0]["delta"]["content"]
+            for event in response.events
+        )
+        assert told == "https://***:***@host.example"
+        assert mask_response(response, ()) == response
+
+    @given(st.binary(max_size=40))
+    def test_any_body_twice_is_once(self, tail: bytes) -> None:
+        for head in (b'{"password":"x","a":"', b"api_key=", b"http://a:b@", b""):
+            request = canonical_request("POST", "/x?key=1", head + tail)
+            once = mask_request(request, secrets_of([], "/x", body=request.body))
+            assert mask_request(once, secrets_of([], "/x", body=once.body)) == once
