@@ -39,7 +39,7 @@ class use_cassette:
       else has its real clients. Blocks nest: the inner one counts. Inside ``case_scope`` requests are
       filed under the case.
     * Without a recording, replay raises ``CassetteMiss``. A client that wraps it in an error of its own
-      (``openai``) does not hide it: where that error leaves the block, the miss is raised from it.
+      does not hide it: where that error leaves the block, the miss is raised from it.
     * Recorded are the bytes after decompression, event by event for event streams; of the headers only
       those that ``CassetteTransport`` stores. The host is no part of a request.
 
