@@ -95,7 +95,7 @@ class JsonGenerator:
         reason = parsed.problem or _reason(processor, given)
         raise GenerationError(
             f"the function model gave no valid object: {reason}",
-            answer=_shown(completion),
+            answer=_shown(completion, tool_name(schema) if completion.tool_calls else ""),
             partial=given,
         )
 
@@ -222,13 +222,17 @@ def _admits_null(schema: Any) -> bool:
     return any(_admits_null(option) for option in schema.get("anyOf", []))
 
 
-def _shown(completion: Completion) -> str:
+def _shown(completion: Completion, tool: str = "") -> str:
     """Return what the model said, as an assistant turn can repeat it; never blank.
+
+    With ``tool``, calls of other tools are left out, for what they hold is no part of the answer;
+    then it is blank if there was nothing else.
 
     Contract: provider.trial.4.
     """
-    said = [completion.content, *(call.arguments for call in completion.tool_calls)]
-    return "\n".join(text for text in said if text.strip()) or "{}"
+    calls = [call for call in completion.tool_calls if tool in ("", call.name)]
+    said = [completion.content, *(call.arguments for call in calls)]
+    return "\n".join(text for text in said if text.strip()) or ("" if tool else "{}")
 
 
 def _reason(processor: SlotProcessor, given: dict[str, Any]) -> str:

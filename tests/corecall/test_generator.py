@@ -353,6 +353,20 @@ class TestTrials:
         with pytest.raises(ValueError, match="trials is 0"):
             FunctionModel(Server().client(), trials=0)
 
+    @pytest.mark.rule("reply.tool.1", "reply.tool.2")
+    @pytest.mark.trap("A24")
+    @pytest.mark.parametrize(
+        ("content", "answer"), [(None, ""), ("I cannot.", "I cannot."), ('{"a": 1}', '{"a": 1}')]
+    )
+    async def test_the_call_of_another_tool_is_no_answer_of_one_that_gave_up(
+        self, content: str | None, answer: str
+    ) -> None:
+        function = {"name": "another", "arguments": '{"city": "Oslo", "nights": 2}'}
+        server = Server(message(content, tool_calls=[{"id": "c", "function": function}]))
+        with pytest.raises(GenerationError) as caught:
+            await generate(server, trials=1)
+        assert caught.value.answer == answer
+
     def test_the_error_survives_the_way_to_another_process(self) -> None:
         error = GenerationError("no", answer="x", partial={"a": 1})
         back = pickle.loads(pickle.dumps(error))

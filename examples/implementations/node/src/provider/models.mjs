@@ -37,6 +37,13 @@ function said({ content, toolCalls }) {
   return [content, ...toolCalls.map((call) => call.arguments)].filter((text) => text.trim() !== '').join('\n') || '{}';
 }
 
+/** The last answer of one that gave up: calls of other tools are no part of it. */
+function answered({ content, toolCalls }, tool) {
+  if (toolCalls.length === 0) return said({ content, toolCalls });
+  const mine = toolCalls.filter((call) => call.name === tool);
+  return [content, ...mine.map((call) => call.arguments)].filter((text) => text.trim() !== '').join('\n');
+}
+
 /** The model has said that it does not know: nulls in place of basic values are all that is wrong. */
 const isUnknown = (answer, processor) => new SlotProcessor(processor.addNull()).places(answer).length === 0;
 
@@ -60,7 +67,7 @@ export class FunctionModel {
       if (answer !== null && places.length === 0) return answer;
       const reason = answer === null ? reading.problem : places.map(({ pointer }) => pointer).join(', ');
       if (trial === this.trials || (answer !== null && isUnknown(reading.object, processor))) {
-        throw new GenerationError(`the function model gave no valid object: ${reason}`, object({ answer: said(completion), object: answer ?? new Map() }));
+        throw new GenerationError(`the function model gave no valid object: ${reason}`, object({ answer: answered(completion, toolName(schema)), object: answer ?? new Map() }));
       }
       talk.push(object({ role: 'assistant', content: said(completion) }), object({ role: 'user', content: AGAIN[language](reason) }));
     }
