@@ -67,6 +67,7 @@ suite: $(BIN)/.installed  ## Make the conformance cases of the contract's exampl
 bench: $(BIN)/.installed  ## Speed: replay beside a floor, fuzzing in process and over stdio
 	$(BIN)/python benchmarks/replay.py
 	$(BIN)/python benchmarks/fuzz.py
+	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/cassettes.py
 
 clean:  ## Remove what the other targets made
