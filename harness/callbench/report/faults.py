@@ -72,6 +72,13 @@ def read_faults(directory: Path) -> dict[str, Any] | None:
     return value
 
 
+def noticed(page: str, document: Mapping[str, Any]) -> str:
+    """Return a report that says below its title what it is: its scores are not the model's."""
+    title, _, rest = page.partition("\n")
+    told = "These are not the model's scores: its answers were made faulty."
+    return f"{title}\n\n> {markdown.escape(told)} {markdown.escape(headline(document))}\n{rest}"
+
+
 def section(document: Mapping[str, Any]) -> str:
     """Return the section of ``report.md``: the table, then which fault broke which case."""
     lines = ["", "## Faults", "", markdown.escape(headline(document)), ""]

@@ -13,7 +13,7 @@ from typing import Any
 
 from callbench.errors import DatasetError
 from callbench.report import markdown
-from callbench.report.faults import read_faults, section
+from callbench.report.faults import noticed, read_faults, section
 from callbench.report.runlog import LOG, iter_records, not_a_record, read_info
 from callbench.report.summary import Prices, Summary
 from callbench.report.tables import CASE_COLUMNS, SLOT_COLUMNS, case_row, slot_rows
@@ -78,7 +78,7 @@ def write_report(
     _replace(directory / SUMMARY, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     faults = read_faults(directory)
     if faults is not None:
-        page += section(faults)
+        page = noticed(page, faults) + section(faults)
     _replace(directory / "report.md", page)
     return document
 

@@ -61,7 +61,10 @@ def test_each_case_is_told_and_the_run_says_what_it_is(callbench: Invoke, record
     assert info["faults"]["file"] == "faults.toml"
     assert info["faults"]["seed"] == 7
     assert "--faults faults.toml" in info["command"]
-    assert "3 cases met one" in (recorded / "out" / "report.md").read_text(encoding="utf-8")
+    page = (recorded / "out" / "report.md").read_text(encoding="utf-8")
+    notice = page.splitlines()[2]
+    assert notice.startswith("> These are not the model's scores")
+    assert "3 cases met one" in notice
     assert {path: path.read_bytes() for path in (recorded / "cassettes").iterdir()} == before
 
 
