@@ -85,4 +85,5 @@ def test_every_fault_names_rules_and_has_a_test() -> None:
     expected = [f"A{number}" for number in range(1, 34)] + [f"B{number}" for number in range(1, 6)]
     assert list(rows) == expected
     assert [row for row, held in rows.items() if not RULE_ID.search(held)] == []
-    assert sorted(marked("trap"), key=lambda row: (row[0], int(row[1:]))) == expected
+    held = {row for row in marked("trap") if row[0] in "AB"}  # the rest are the harness's own
+    assert sorted(held, key=lambda row: (row[0], int(row[1:]))) == expected
