@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from callbench.dataset.slots import ABSENT, Blocked, Path, find, lookup, to_pointer
+from callbench.dataset.slots import (
+    ABSENT,
+    Blocked,
+    Path,
+    find,
+    list_index,
+    lookup,
+    to_pointer,
+)
 from corecall import pointer
 
 _ALL_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
@@ -83,14 +91,12 @@ class Declared:
         """Return the path of a pointer: digits are a list index where the schema has a list."""
         path: Path = ()
         for token in pointer.split(place):
-            index = token.isascii() and token.isdigit()
-            in_list = index and not any(
-                token in node.get("properties", ()) for node in self.at(path)
-            )
-            if in_list and any(
+            index = list_index(token)
+            named = any(token in node.get("properties", ()) for node in self.at(path))
+            if (index is not None and not named) and any(
                 "items" in node or node.get("type") == "array" for node in self.at(path)
             ):
-                path = (*path, int(token))
+                path = (*path, index)
             else:
                 path = (*path, token)
         return path

@@ -30,6 +30,8 @@ _CHINESE_DIGITS = {character: value for value, character in enumerate("零一二
 _CHINESE_DIGITS |= {"〇": 0, "两": 2}
 _CHINESE = re.compile("[零〇一二两三四五六七八九十百千万]+")
 _UNITS = {"十": 10, "百": 100, "千": 1000}
+_LONGEST_NUMBER = 400
+"""Characters of a number in digits; every float is shorter. What is longer is compared as text."""
 
 
 def texts(case: Case) -> tuple[tuple[str, str], ...]:
@@ -130,11 +132,14 @@ def _joined(one: str, other: str) -> bool:
 
 
 def _decimal(text: str) -> Decimal | None:
+    if len(text) > _LONGEST_NUMBER:
+        return None
     try:
         number = Decimal(text)
     except InvalidOperation:
         return None
-    return number.normalize() if number.is_finite() else None
+    # As it is: equal by value already, and rounding a very large one would raise.
+    return number if number.is_finite() else None
 
 
 @lru_cache(maxsize=256)
@@ -144,11 +149,11 @@ def _numbers(text: str) -> frozenset[Decimal]:
     # "7pm", "50k" and "B12" hold their digits too; a sign there is a dash.
     found |= {_decimal(match.group()) for match in _DIGITS.finditer(folded)}
     words = re.findall(r"[a-z]+", folded)
-    found |= {Decimal(_WORDS[word]).normalize() for word in words if word in _WORDS}
+    found |= {Decimal(_WORDS[word]) for word in words if word in _WORDS}
     for tens, unit in pairwise(words):
         if _WORDS.get(tens, 0) in range(20, 100, 10) and 0 < _WORDS.get(unit, 0) < 10:
-            found.add(Decimal(_WORDS[tens] + _WORDS[unit]).normalize())
-    found |= {Decimal(_chinese(match.group())).normalize() for match in _CHINESE.finditer(folded)}
+            found.add(Decimal(_WORDS[tens] + _WORDS[unit]))
+    found |= {Decimal(_chinese(match.group())) for match in _CHINESE.finditer(folded)}
     return frozenset(number for number in found if number is not None)
 
 
@@ -157,6 +162,8 @@ def _chinese(numeral: str) -> int:
     if not any(character in "十百千万" for character in numeral):
         return int("".join(str(_CHINESE_DIGITS[character]) for character in numeral))
     total = section = digit = 0
+    if numeral[-1] in _CHINESE_DIGITS and numeral[-2] in "百千万":
+        numeral += {"百": "十", "千": "百", "万": "千"}[numeral[-2]]  # 一百二 is 120
     for character in numeral:
         if character == "万":
             total, section, digit = (total + section + digit or 1) * 10_000, 0, 0

@@ -41,9 +41,13 @@ _TYPOGRAPHY = str.maketrans(
 # 10² is not 102, 1½ is not 11/2, 10① is not 101.
 _RAISED = "\u00b2\u00b3\u00b9\u2070-\u207b"
 _LOWERED = "\u2080-\u208b"
-_WHOLE = "\u00bc-\u00be\u2150-\u215f\u2189\u2460-\u249b\u24ea-\u24ff\u2776-\u2793"
+_WHOLE = (
+    "\u00bc-\u00be\u2150-\u215f\u2189\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f"
+    "\u32b1-\u32cb\u3358-\u3370\u33e0-\u33fe\U0001f100-\U0001f10a"
+)
+_SQUARED = "\u3378\u3379\u339f-\u33af"  # units, some of them ending in a raised digit
 _MARKS = (
-    (re.compile(rf"(?<=[\d])(?=[{_RAISED}])|(?<=[{_RAISED}])(?=[\d])"), "^"),
+    (re.compile(rf"(?<=[\d])(?=[{_RAISED}])|(?<=[{_RAISED}{_SQUARED}])(?=[\d])"), "^"),
     (re.compile(rf"(?<=[\d])(?=[{_LOWERED}])|(?<=[{_LOWERED}])(?=[\d])"), "_"),
     (re.compile(rf"(?<=[\d{_WHOLE}])(?=[{_WHOLE}])|(?<=[{_WHOLE}])(?=[\d])"), " "),
 )

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from corecall import pointer
 
 Path = tuple[str | int, ...]
+_LONGEST_INDEX = 18  # digits; no list is longer, and int() refuses thousands of them
 
 
 class Absent(Enum):
@@ -112,15 +113,21 @@ def find(root: Any, text: str) -> Any:
     return ABSENT if path is None else lookup(root, path)
 
 
+def list_index(text: str) -> int | None:
+    """Return the list index that a token of a pointer is, by RFC 6901: ASCII digits, no leading zero."""
+    if not text.isascii() or not text.isdigit() or len(text) > _LONGEST_INDEX:
+        return None
+    return int(text) if text == "0" or text[0] != "0" else None
+
+
 def resolve(root: Any, text: str) -> Path | None:
     """Return the path of a pointer in a document, ``None`` when it names nothing there."""
     value = root
     path: list[str | int] = []
     for token in pointer.split(text):
         if isinstance(value, list):
-            # RFC 6901: digits without a leading zero, ASCII only.
-            index = int(token) if token.isascii() and token.isdigit() else -1
-            if str(index) != token or index >= len(value):
+            index = list_index(token)
+            if index is None or index >= len(value):
                 return None
             path.append(index)
             value = value[index]

@@ -19,6 +19,7 @@ from callbench.dataset.slots import (
     Path,
     beneath,
     flatten,
+    list_index,
     lookup,
     resolve,
     to_pointer,
@@ -135,9 +136,10 @@ def _align(matcher: Matcher, settled: Settled, place: str) -> Settled:
         if not beneath(at, place) or at == place:
             return at
         head, _, tail = at[len(place) + 1 :].partition("/")
-        if not head.isdigit() or int(head) not in new_index:
+        index = list_index(head)
+        if index is None or index not in new_index:
             return at
-        return f"{place}/{new_index[int(head)]}" + (f"/{tail}" if tail else "")
+        return f"{place}/{new_index[index]}" + (f"/{tail}" if tail else "")
 
     outcome = settled.outcome
     return Settled(

@@ -237,3 +237,11 @@ def test_an_endless_list_does_not_fill_the_memory(declared: Declared) -> None:
 )
 def test_json_types(value: Any, name: str) -> None:
     assert json_type(value) == name
+
+
+@pytest.mark.parametrize("token", ["9" * 5000, "01", "²"])
+def test_a_token_that_is_no_list_index_is_a_key(token: str) -> None:
+    """As an endless reply may name it: int() would refuse it with an error of its own."""
+    declared = Declared({"properties": {"l": {"type": "array", "items": {"type": "string"}}}})
+    assert declared.path(f"/l/{token}") == ("l", token)
+    assert declared.path("/l/10") == ("l", 10)

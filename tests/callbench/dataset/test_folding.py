@@ -1,5 +1,8 @@
 """Text folding: which spellings are one text, and above all which are not."""
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +109,15 @@ def test_ascii_only_loses_its_case(text: str) -> None:
 @given(st.integers(), st.integers())
 def test_no_two_numbers_fold_together(one: int, other: int) -> None:
     assert (fold(str(one)) == fold(str(other))) == (one == other)
+
+
+def test_no_sign_that_stands_for_digits_runs_into_a_digit_beside_it() -> None:
+    """NFKC makes 121 of 1㉑, 11月 of 1㋀ and m21 of ㎡1: asked of every character there is."""
+    for sign in map(chr, range(sys.maxunicode + 1)):
+        plain = unicodedata.normalize("NFKC", sign)
+        if plain == sign or unicodedata.category(sign) == "Nd":
+            continue
+        if plain[0].isdecimal():
+            assert fold("1" + sign) != fold("1" + plain), sign
+        if plain[-1].isdecimal():
+            assert fold(sign + "1") != fold(plain + "1"), sign

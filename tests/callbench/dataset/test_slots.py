@@ -9,6 +9,7 @@ from callbench.dataset.slots import (
     beneath,
     find,
     flatten,
+    list_index,
     lookup,
     related,
     resolve,
@@ -78,6 +79,14 @@ def test_the_container_decides_whether_a_digit_is_an_index() -> None:
     assert resolve({"a": ["x"]}, "/a/0") == ("a", 0)
     assert resolve({"a": {"0": "y"}}, "/a/0") == ("a", "0")
     assert find({"a": {"00": "y"}}, "/a/00") == "y"
+
+
+@pytest.mark.parametrize("token", ["01", "-1", "²", "١", "9" * 5000, "", "1.0"])
+def test_what_is_no_list_index_names_no_item(token: str) -> None:
+    """Python's int() would read some of these, and refuse others with an error of its own."""
+    assert list_index(token) is None
+    assert find({"a": ["x", "y"]}, f"/a/{token}") is ABSENT
+    assert find({"a": {token: "z"}}, f"/a/{token}") == "z"
 
 
 def test_ancestors_are_nearest_first_without_the_root() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callbench.scoring.temporal.numerals import HAN, NUMBER, whole
 
@@ -14,13 +14,15 @@ _DAY = 24 * 3600
 class Clock:
     """Times of day in seconds since midnight: one, or the two that the words leave open.
 
-    ``offset`` is the distance to UTC in minutes where it is told. ``turn``: the midnight that could
-    be the day's beginning or its end.
+    ``offset`` is the distance to UTC in minutes where it is told. ``turn``: at or past a midnight of
+    which the words do not say whether the day begins or ends with it. ``after``: on the next day, as
+    24:00 is.
     """
 
     seconds: frozenset[int]
     offset: int | None = None
     turn: bool = False
+    after: bool = False
 
 
 _FIXED = {
@@ -95,6 +97,22 @@ _HAN_DIGITAL = re.compile(
 _PARTS = {"半": 30, "一刻": 15, "三刻": 45, "half": 30, "quarter": 15, "a quarter": 15}
 
 
+_SPANS = {
+    "morning": (0, 12 * 3600),
+    "afternoon": (12 * 3600, 19 * 3600),
+    "evening": (16 * 3600, _DAY),
+    "night": (17 * 3600, _DAY),
+}
+"""Within which seconds a time of the day lies that is told with its part of the day."""
+
+
+def within(time: Clock, part: str) -> Clock | None:
+    """Return what a time means in a part of the day, ``None`` where it is outside of it."""
+    low, high = _SPANS[part]
+    seconds = frozenset(second for second in time.seconds if low <= second < high)
+    return replace(time, seconds=seconds) if seconds and not (time.turn or time.after) else None
+
+
 def clock(text: str) -> Clock | None:
     """Read a folded text as a time of day, ``None`` when it is none as a whole."""
     if text in _FIXED:
@@ -129,7 +147,7 @@ def _two(text: str | None) -> int:
 
 
 def _at(seconds: int, offset: int | None = None) -> Clock:
-    return Clock(frozenset({seconds % _DAY}), offset, seconds == _DAY)
+    return Clock(frozenset({seconds % _DAY}), offset, seconds >= _DAY)
 
 
 def _sound(minutes: int | None, seconds: int | None) -> bool:
@@ -137,26 +155,30 @@ def _sound(minutes: int | None, seconds: int | None) -> bool:
 
 
 def _full(hour: int, minutes: int, seconds: int, zone: str | None) -> Clock | None:
-    if hour > 23 or not _sound(minutes, seconds):
+    if not _of_a_day(hour, minutes, seconds):
         return None
     offset = None
     if zone:
         digits = zone[1:].replace(":", "")
         offset = 0 if zone == "z" else int(digits[:2]) * 60 + int(digits[2:])
         offset = -offset if zone[0] == "-" else offset
-    return _at(hour * 3600 + minutes * 60 + seconds, offset)
+    return Clock(
+        frozenset({(hour * 3600 + minutes * 60 + seconds) % _DAY}), offset, after=hour == 24
+    )
+
+
+def _of_a_day(hour: int, minutes: int, seconds: int) -> bool:
+    return (hour < 24 and _sound(minutes, seconds)) or (hour, minutes, seconds) == (24, 0, 0)
 
 
 def _face(hour: int | None, minutes: int | None, seconds: int | None) -> Clock | None:
     """What a dial shows: up to twelve it may be either half of the day."""
-    if hour is None or hour > 23 or minutes is None or seconds is None:
-        return None
-    if not _sound(minutes, seconds):
+    if hour is None or minutes is None or seconds is None or not _of_a_day(hour, minutes, seconds):
         return None
     rest = minutes * 60 + seconds
     if 1 <= hour <= 12:
         return Clock(frozenset({hour % 12 * 3600 + rest, (hour % 12 + 12) * 3600 + rest}))
-    return _at(hour * 3600 + rest)
+    return _full(hour, minutes, seconds, None)
 
 
 def _halved(hour: int | None, minutes: int | None, seconds: int | None, half: str) -> Clock | None:

@@ -135,4 +135,6 @@ def _han(text: str) -> int | None:
             return None
         else:
             digit = _DIGITS[sign]
+    if digit and last > 10 and text[-2] in _POWERS:
+        digit *= last // 10  # 一百二 is 120, 一百零二 is 102
     return total + (digit or 0)

@@ -11,7 +11,7 @@ from typing import Literal
 from callbench.dataset.case import DateOrder
 from callbench.dataset.folding import fold
 from callbench.scoring.temporal.calendar import Calendar, Days
-from callbench.scoring.temporal.clock import Clock, clock
+from callbench.scoring.temporal.clock import Clock, clock, within
 from callbench.scoring.temporal.durations import span
 from callbench.scoring.temporal.numerals import simplified
 
@@ -27,6 +27,7 @@ _PARTS_OF_DAY = {
     "明晚": "明天晚上",
     "昨晚": "昨天晚上",
 }
+_NIGHTS = frozenset({"tonight", "tomorrow night", "last night"})
 _PART_AHEAD = re.compile(r"(?:in the )?(morning|afternoon|evening|night),? (?:at )?(.+)")
 _HENCE = re.compile(r"in (.+)|(.+) (?:from now|later)|(.+?)(?:之后|以后|后)")
 _AGO = re.compile(r"(.+) ago|(.+?)(?:之前|以前|前)")
@@ -87,14 +88,27 @@ def _moment(text: str, calendar: Calendar, now: datetime | None) -> Hashable | N
     offsets: set[int | None] = set()
     for day_text, time_text in _halves(text):
         time = _clock(time_text)
+        if time is not None and day_text in _NIGHTS:
+            time = within(time, "night")  # 1 am of tomorrow night is on the day after
         days = None if time is None or time.turn else calendar.read(day_text)
         if time is None or days is None:
             continue
+        settled = calendar.settle(days)
+        if time.after:
+            settled = _next_days(settled)
         offsets.add(time.offset)
-        found |= {(day, second) for day in calendar.settle(days) for second in time.seconds}
-    if len(offsets) != 1:
+        found |= {(day, second) for day in settled for second in time.seconds}
+    if len(offsets) != 1 or not found:
         return None
     return _moment_key(found, offsets.pop())
+
+
+def _next_days(days: Days) -> Days:
+    """Return the days after; one whose year is not told has none."""
+    try:
+        return frozenset(day + timedelta(days=1) for day in days if isinstance(day, date))
+    except OverflowError:
+        return frozenset()
 
 
 def _moment_key(
@@ -133,7 +147,10 @@ def _clock(text: str) -> Clock | None:
     if found is None:
         return clock(text)
     part = "at night" if found[1] == "night" else f"in the {found[1]}"
-    return clock(f"{found[2]} {part}")
+    told = clock(f"{found[2]} {part}")
+    if told is None and (alone := clock(found[2])) is not None:
+        return within(alone, found[1])  # tomorrow afternoon at 3 pm
+    return told
 
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
@@ -141,8 +158,9 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
     for short, long in _PARTS_OF_DAY.items():
         if text.startswith(short):
             text = long + text[len(short) :]
-    if text.startswith("tonight "):
-        text = "today night " + text[len("tonight ") :]
+    for short, long in (("tonight ", "today night "), ("last night ", "yesterday night ")):
+        if text.startswith(short):
+            text = long + text[len(short) :]
     if text.startswith(("this morning", "this afternoon", "this evening")):
         text = "today" + text[len("this") :]
     for at in range(1, len(text)):

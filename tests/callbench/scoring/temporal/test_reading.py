@@ -63,11 +63,13 @@ TIMES = [
     ("下午三點四十五分", 15, 45), ("下午3:05", 15, 5), ("上午十点", 10, 0), ("早上八点", 8, 0),
     ("晚上八点", 20, 0), ("晚上8点半", 20, 30), ("中午", 12, 0), ("中午十二点", 12, 0),
     ("中午一点", 13, 0), ("凌晨两点", 2, 0), ("凌晨12点", 0, 0), ("十五点", 15, 0),
-    ("15点30分", 15, 30), ("下午差五分三点", 14, 55), ("早8点", 8, 0),
+    ("15点30分", 15, 30), ("下午差五分三点", 14, 55), ("早8点", 8, 0), ("24:00", 0, 0), ("二十四点", 0, 0),
 ]  # fmt: skip
 
 NO_TIMES = [
     "25:00",
+    "24:01",
+    "二十四点半",
     "13 pm",
     "15:60",
     "15",
@@ -89,7 +91,7 @@ DURATIONS = [
     ("half an hour", 30), ("半小时", 30), ("半个小时", 30), ("2 days", 2880), ("48 hours", 2880),
     ("P2D", 2880), ("两天", 2880), ("一周", 10080), ("a week", 10080), ("P1W", 10080),
     ("7 days", 10080), ("two hours", 120), ("两个小时", 120), ("30 seconds", 0.5), ("三十秒", 0.5),
-    ("10-minute", 10),
+    ("10-minute", 10), ("一百二十分钟", 120), ("一百零二分钟", 102), ("一百二分钟", 120),
 ]  # fmt: skip
 
 NO_DURATIONS = [
@@ -158,6 +160,11 @@ MOMENTS = [
     ("in 2 hours", "2019-03-01T12:00"), ("in an hour and a half", "2019-03-01T11:30"),
     ("90 minutes ago", "2019-03-01T08:30"), ("2019-03-04T15:00:00", "2019-03-04T15:00"),
     ("2019-03-04 15:00", "2019-03-04T15:00"), ("now", "2019-03-01T10:00"),
+    ("tonight at 7pm", "2019-03-01T19:00"), ("7:30 pm tonight", "2019-03-01T19:30"),
+    ("tomorrow afternoon at 3 pm", "2019-03-02T15:00"), ("this morning at 11:00", "2019-03-01T11:00"),
+    ("tomorrow night at 9pm", "2019-03-02T21:00"), ("last night at 11", "2019-02-28T23:00"),
+    ("8 o'clock tonight", "2019-03-01T20:00"), ("2019-03-04T24:00", "2019-03-05T00:00"),
+    ("2月28日24点", "2020-02-29T00:00"), ("明天24:00", "2019-03-03T00:00"),
 ]  # fmt: skip
 
 
@@ -171,13 +178,19 @@ def test_a_date_with_a_time(text: str, moment: str) -> None:
             assert reading(text, "datetime", FRIDAY) != reading(other.isoformat(), "datetime")
 
 
-@pytest.mark.parametrize("text", ["midnight tomorrow", "明天晚上12点", "tomorrow", "March 4 5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "midnight tomorrow", "明天晚上12点", "tomorrow", "March 4 5", "明晚12点半", "3月2日晚上12点半",
+        "tomorrow night at 1 am", "1:30 am tonight", "last night at 12:30 am", "tonight at 9 am",
+        "tomorrow morning at 3 pm", "tomorrow at 24:30",
+    ],
+)  # fmt: skip
 def test_no_moment(text: str) -> None:
-    """The midnight of a day is its beginning or its end; a day alone is no moment."""
-    for hour in range(24):
-        for day in range(1, 5):
-            moment = datetime(2019, 3, day, hour).isoformat()
-            assert reading(text, "datetime", FRIDAY) != reading(moment, "datetime")
+    """The midnight of a day is its beginning or its end, and so is what follows it; a day is no moment."""
+    for half_hour in range(-48, 48 * 4):
+        moment = datetime(2019, 3, 1) + timedelta(minutes=30 * half_hour)
+        assert reading(text, "datetime", FRIDAY) != reading(moment.isoformat(), "datetime")
 
 
 def test_an_offset_is_part_of_a_time() -> None:
