@@ -15,10 +15,10 @@ from callbench.report.terminal import table as terminal_table
 
 _METHODS = """\
 Differences are in percentage points, of the run less the baseline, over the cases that both scored, with their \
-95 % interval in parentheses (paired bootstrap over clusters, seed {seed}; Bonett and Price where fewer than ten differ). *p*: exact McNemar where cases are \
+95 % interval in parentheses (paired bootstrap over clusters, seed {seed}; Bonett and Price where fewer than ten differ; where none does, Wilson's bound). *p*: exact McNemar where cases are \
 independent and right or wrong, else sign-flip permutation of clusters; adjusted by {correction}. A verdict \
 needs an adjusted p below 0.05 and the whole interval {beyond}. *detectable*: the true difference that would be \
-found with a chance of 80 %."""
+found with a chance of about 80 % by an uncorrected p."""
 
 
 def points(difference: Mapping[str, Any]) -> str:

@@ -7,13 +7,15 @@ cut from one dialogue, the repeated answers to one case, the slots of one case.
     Wilson's score interval, where no cluster has more than one thing in the denominator: things
     that are independent.
 ``cluster-robust``
-    Otherwise. The variance of the ratio is linearized over clusters,
-    V = G/(G-1) * sum((a - R b)^2) / (sum b)^2, and turned into the number of independent things
-    that would have it, R (1 - R) / V; Wilson's interval for that number, with the quantile of
-    Student's t at G - 1 degrees of freedom. It is never narrower than for independent things. At 0 and
-    1, where V says nothing, and with a single cluster, each cluster counts as one thing.
+    Otherwise. The variance of the ratio R is the jackknife's, V = (G-1)/G * sum((R_i - R)^2), where R_i is
+    the rate without one of the G clusters, and turned into the number of independent things that would
+    have it, R (1 - R) / V; Wilson's interval for that number, with the quantile of Student's t at E - 1
+    degrees of freedom. E = (sum b)^2 / sum(b^2) is the number of clusters of one size that say as much
+    (Kish): G where all are alike, little more than 1 where one of them holds nearly everything. It is
+    never narrower than for independent things. At 0 and 1, where V says nothing, and with a single
+    cluster, there are E things.
 ``bootstrap``
-    F1 only: percentiles of 1,000 seeded resamples of whole clusters. With fewer than ten clusters,
+    F1 only: percentiles of 1,000 seeded resamples of whole clusters. With fewer than forty clusters (E),
     or where every slot has the same result, resampling says too little; then the interval of the
     share tp / (tp + fp + fn) is carried over by F1 = 2 share / (1 + share).
 """
@@ -22,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,8 +33,11 @@ from callbench.scoring.statistics.quantiles import normal_quantile, student_quan
 LEVEL = 0.95
 SEED = 20260312
 RESAMPLES = 1000
-FEW_CLUSTERS = 10
-"""With fewer clusters F1 has no bootstrap."""
+MANY_CLUSTERS = 40
+"""With fewer clusters F1 has no bootstrap: of twelve it held the truth in 84 of 100 simulated runs."""
+
+ROUNDING = 1e-9
+"""What a number of clusters may fall short of a whole one by."""
 
 _UPPER = (1 + LEVEL) / 2
 _Z = normal_quantile(_UPPER)
@@ -81,7 +86,7 @@ def proportion(successes: int, n: int) -> Rate:
     """Return ``successes`` out of ``n`` independent things with Wilson's score interval."""
     if n == 0:
         return NOTHING
-    low, high = _wilson(successes / n, n, _Z)
+    low, high = wilson(successes / n, n, _Z)
     return Rate(successes / n, low, high, n, "wilson")
 
 
@@ -99,17 +104,32 @@ def ratio(groups: Mapping[Pair, int]) -> Rate:
     if all(pair in ((0, 1), (1, 1)) for pair in there):
         return proportion(there.get((1, 1), 0), n)
     clusters = sum(there.values())
+    alike = effective((b, times) for (_, b), times in there.items())
     part = math.fsum(a * times for (a, _), times in there.items())
     value = part / over
     if part in (0, over) or clusters == 1:
-        low, high = _wilson(value, clusters, _Z)
+        low, high = wilson(value, alike, _Z)
     else:
-        squares = math.fsum((a - value * b) ** 2 * times for (a, b), times in there.items())
-        variance = clusters / (clusters - 1) * squares / over**2
+        squares = math.fsum(
+            ((a - value * b) / (over - b)) ** 2 * times for (a, b), times in there.items()
+        )
+        variance = (clusters - 1) / clusters * squares
         independent = value * (1 - value)
-        alike = over if variance * over <= independent else independent / variance
-        low, high = _wilson(value, alike, student_quantile(_UPPER, clusters - 1))
+        things = over if variance * over <= independent else independent / variance
+        low, high = wilson(value, things, student_quantile(_UPPER, freedom(alike)))
     return Rate(value, low, high, n, "cluster-robust", clusters)
+
+
+def effective(sizes: Iterable[tuple[float, int]]) -> float:
+    """Return how many clusters of one size say as much as these, given as (size, how many) (Kish)."""
+    told = list(sizes)
+    over = math.fsum(size * times for size, times in told)
+    return over**2 / math.fsum(size**2 * times for size, times in told)
+
+
+def freedom(clusters: float) -> int:
+    """Return the degrees of freedom of so many :func:`effective` clusters, at least one."""
+    return max(1, math.floor(clusters - 1 + ROUNDING))
 
 
 def f1(groups: Mapping[Triple, int]) -> Rate:
@@ -123,7 +143,8 @@ def f1(groups: Mapping[Triple, int]) -> Rate:
     value = 2 * tp / (2 * tp + fp + fn)
     there = {triple: times for triple, times in groups.items() if sum(triple)}
     clusters = sum(there.values())
-    if tp == 0 or fp + fn == 0 or clusters < FEW_CLUSTERS:
+    alike = effective((sum(triple), times) for triple, times in there.items())
+    if tp == 0 or fp + fn == 0 or alike < MANY_CLUSTERS - ROUNDING:
         shares: Counter[Pair] = Counter()
         for triple, times in there.items():
             shares[(triple[0], sum(triple))] += times
@@ -151,7 +172,7 @@ def _bootstrap(groups: Mapping[Triple, int]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+def wilson(share: float, n: float, quantile: float = _Z) -> tuple[float, float]:
     """Return Wilson's interval (no continuity correction); ``n`` need not be whole."""
     spread = quantile * quantile / n
     center = share + spread / 2

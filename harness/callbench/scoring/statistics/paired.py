@@ -14,9 +14,10 @@ Tests, two-sided, of "it is all the same which of the two runs is which":
 Intervals: percentiles of 1,000 seeded resamples of whole clusters, both runs together
 (``bootstrap``). Where fewer than ten clusters differ, resampling claims too much: four cases lost
 and none gained would be a sure loss, though p = 0.125. Then the interval is that of Bonett and Price
-(2012), with two clusters added of which one gains and one loses, on the linearized standard error with
+(2012), with two clusters added of which one gains and one loses, on the jackknife's standard error with
 Student's t (``adjusted``). When no cluster differs, at most as large a share of them does as Wilson's
-bound for none allows (``none-differ``).
+bound for none allows (``none-differ``). Clusters of different sizes are counted for all this as the number
+of one size that say as much (``intervals.effective``): a dialogue that holds most cases is nearly alone.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from callbench.scoring.statistics.intervals import (
-    FEW_CLUSTERS,
     LEVEL,
     RESAMPLES,
+    ROUNDING,
     SEED,
     Pair,
-    proportion,
+    effective,
+    freedom,
+    wilson,
 )
 from callbench.scoring.statistics.power import detectable
 from callbench.scoring.statistics.quantiles import student_quantile
@@ -42,6 +45,9 @@ ALPHA = round(1 - LEVEL, 10)
 DRAWS = 10_000
 ENUMERATED = 14
 """At most so many differing clusters have all their 2^n exchanges tried."""
+
+FEW_CLUSTERS = 10
+"""When fewer clusters differ, nothing is resampled."""
 
 _LARGEST_COUNT = 50_000_000  # clusters times range of sums: some tenths of a second
 _CELLS = 4_000_000  # of an array of draws held in memory at a time
@@ -141,15 +147,14 @@ def difference(pairings: Iterable[Pairing]) -> Difference:
         return Difference(pairs, clusters)
     first, second = of_baseline[0] / of_baseline[1], of_other[0] / of_other[1]
     value = second - first
-    shifts = _shifts(there, (first, of_baseline[1]), (second, of_other[1]))
-    squares = math.fsum(shift**2 * times for shift, times in shifts)
-    error = math.sqrt(squares * clusters / (clusters - 1)) if clusters > 1 else 0.0
-    largest_shift = max(abs(shift) for shift, _ in shifts)
-    low, high, method = _interval(there, clusters, value, squares, largest_shift)
+    squares, largest = _jackknife(there, (first, of_baseline[1]), (second, of_other[1]))
+    error = math.sqrt(squares * (clusters - 1) / clusters)
+    alike = effective((four[1] + four[3], times) for four, times in there.items())
+    low, high, method = _interval(there, clusters, alike, value, error, largest)
     p, test, exact = _test(there)
     return Difference(
         pairs, clusters, first, second, value, low, high, method, p, test, exact,
-        detectable(error, clusters),
+        detectable(error, alike),
     )  # fmt: skip
 
 
@@ -163,41 +168,50 @@ def mcnemar(gained: int, lost: int) -> float:
     return min(1.0, 2 * tail / (1 << n))
 
 
-def _shifts(
+def _jackknife(
     groups: Counter[Group], first: tuple[float, float], second: tuple[float, float]
-) -> list[tuple[float, int]]:
-    """Return by how much clusters move the difference (linearized), and how many do.
+) -> tuple[float, float]:
+    """Return the sum of the squares, and the greatest, of what the difference moves by without a cluster.
 
-    ``first`` and ``second`` are the rates with their denominators.
+    ``first`` and ``second`` are the rates with their denominators. Infinite where one cluster is all
+    that a rate is over.
     """
-    return [
-        ((a2 - second[0] * b2) / second[1] - (a1 - first[0] * b1) / first[1], times)
-        for (a1, b1, a2, b2), times in groups.items()
-    ]
+    squares, largest = [], 0.0
+    for (a1, b1, a2, b2), times in groups.items():
+        left1, left2 = first[1] - b1, second[1] - b2
+        if min(left1 / first[1], left2 / second[1]) < ROUNDING:
+            return math.inf, math.inf
+        moved = (a2 - second[0] * b2) / left2 - (a1 - first[0] * b1) / left1
+        squares.append(moved**2 * times)
+        largest = max(largest, abs(moved))
+    return math.fsum(squares), largest
 
 
 def _interval(
-    groups: Counter[Group], clusters: int, value: float, squares: float, largest: float
+    groups: Counter[Group], clusters: int, alike: float, value: float, error: float, largest: float
 ) -> tuple[float, float, str]:
-    differing = sum(times for four, times in groups.items() if four[:2] != four[2:])
-    if differing == 0:
-        bound = proportion(0, clusters).high or 0.0
+    differing = [(f[1] + f[3], times) for f, times in groups.items() if f[:2] != f[2:]]
+    if not differing:
+        _, bound = wilson(0.0, alike)
         return -bound, bound, "none-differ"
-    if clusters == 1:
+    if not math.isfinite(error):
         return -1.0, 1.0, "adjusted"
-    if differing < FEW_CLUSTERS:
-        low, high = _adjusted(clusters, value, squares, largest)
+    if effective(differing) < FEW_CLUSTERS - ROUNDING:
+        low, high = _adjusted(clusters, alike, value, error, largest)
         return max(-1.0, min(low, value)), min(1.0, max(high, value)), "adjusted"
     low, high = _bootstrap(groups, clusters)
     return min(low, value), max(high, value), "bootstrap"
 
 
-def _adjusted(clusters: int, value: float, squares: float, largest: float) -> tuple[float, float]:
-    """Add a cluster that gains and one that loses as much as any; ``squares`` sums the shifts' squares."""
-    added = max(largest, abs(value) / clusters)
+def _adjusted(
+    clusters: int, alike: float, value: float, error: float, largest: float
+) -> tuple[float, float]:
+    """Add a cluster that gains and one that loses as much as any."""
     less = clusters / (clusters + 2)
-    variance = (squares + 2 * added**2) * less**2 * (clusters + 2) / (clusters + 1)
-    half = student_quantile((1 + LEVEL) / 2, clusters - 1) * math.sqrt(variance)
+    added = max(largest * (clusters - 1) / clusters, abs(value) / clusters)
+    squares = error**2 * (clusters - 1) / clusters + 2 * added**2
+    variance = squares * less**2 * (clusters + 2) / (clusters + 1)
+    half = student_quantile((1 + LEVEL) / 2, freedom(alike)) * math.sqrt(variance)
     return value * less - half, value * less + half
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from callbench.scoring.statistics.intervals import LEVEL
+from callbench.scoring.statistics.intervals import LEVEL, freedom
 from callbench.scoring.statistics.quantiles import student_quantile
 
 POWER = 0.8
 
 
-def detectable(error: float, clusters: int) -> float | None:
+def detectable(error: float, clusters: float) -> float | None:
     """Return the least true difference that is found with a chance of 80 %, both sides, 5 %.
 
-    ``error`` is the standard error of the difference over so many clusters; ``None`` where it says
-    nothing: with fewer than two clusters, or when none of them differs.
+    ``error`` is the standard error of the difference over so many effective clusters; ``p`` is that
+    of one question, uncorrected. ``None`` where no difference up to 1 would do: with fewer than six
+    clusters, of which no exchange of runs has a p below 5 %, or when none differs.
     """
-    if clusters < 2 or error == 0:
+    if error == 0 or 2 ** (1 - clusters) >= 1 - LEVEL:
         return None
-    freedom = clusters - 1
-    return error * (student_quantile((1 + LEVEL) / 2, freedom) + student_quantile(POWER, freedom))
+    free = freedom(clusters)
+    found = error * (student_quantile((1 + LEVEL) / 2, free) + student_quantile(POWER, free))
+    return found if found <= 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -19,20 +20,23 @@ CLUSTERS = st.lists(
 
 
 def written_out(clusters: list[tuple[int, int]]) -> tuple[float, float]:
-    """Wilson's interval for R (1 - R) / V things, as survey statistics has it, step by step."""
+    """Wilson's interval for R (1 - R) / V things, each cluster being left out once for V."""
     a, b = np.array(clusters, dtype=float).T
     size, rate = len(clusters), a.sum() / b.sum()
-    z = (a - rate * b) / b.sum()
-    variance = size / (size - 1) * (z**2).sum()
-    n = min(rate * (1 - rate) / variance, b.sum()) if variance else b.sum()
-    q = t.ppf(0.975, size - 1)
+    without = np.array(
+        [np.delete(a, at).sum() / np.delete(b, at).sum() for at in range(size)], dtype=float
+    )
+    variance = (size - 1) / size * ((without - rate) ** 2).sum()
+    n = min(rate * (1 - rate) / variance, b.sum()) if variance > 1e-20 else b.sum()
+    kish = b.sum() ** 2 / (b**2).sum()
+    q = t.ppf(0.975, max(1, int(kish - 1 + 1e-9)))
     center = (rate + q**2 / (2 * n)) / (1 + q**2 / n)
     half = q / (1 + q**2 / n) * np.sqrt(rate * (1 - rate) / n + q**2 / (4 * n**2))
     return center - half, center + half
 
 
 @given(CLUSTERS)
-def test_clusters_give_the_linearized_interval(clusters: list[tuple[int, int]]) -> None:
+def test_clusters_give_the_interval_of_the_jackknife(clusters: list[tuple[int, int]]) -> None:
     clusters = [pair for pair in clusters if pair[1]]
     rate = ratio(Counter(clusters))
     a, b = sum(a for a, _ in clusters), sum(b for _, b in clusters)
@@ -125,6 +129,47 @@ def test_d19_dialogues_are_covered_where_wilsons_interval_is_not(
     )
     assert 0.92 <= robust <= 0.995
     assert naive < 0.85
+
+
+@pytest.mark.parametrize(("small", "truth"), [(4, 0.5), (9, 0.5), (29, 0.8)])
+def test_a_dialogue_that_holds_nearly_everything_is_nearly_alone(small: int, truth: float) -> None:
+    """One dialogue of 50 cases beside some of 2: its own rate is not the rate of dialogues."""
+
+    def draw(generator: np.random.Generator) -> Rate:
+        sizes = [50] + [2] * small
+        rates = generator.beta(truth, 1 - truth, small + 1)
+        return ratio(
+            Counter((int(generator.binomial(n, p)), n) for n, p in zip(sizes, rates, strict=True))
+        )
+
+    assert covered(draw, truth) >= 0.93
+
+
+def test_at_the_ends_unequal_clusters_are_as_many_as_equal_ones_that_say_as_much() -> None:
+    rate = ratio(Counter({(6, 6): 1, (1, 1): 4}))
+    n = 10**2 / (6**2 + 4)  # 2.5 things
+    q = NormalDist().inv_cdf(0.975) ** 2
+    assert (rate.low, rate.high) == (pytest.approx(n / (n + q)), 1.0)
+
+
+def test_f1_of_a_dozen_clusters_is_covered() -> None:
+    """Where resampling holds the truth in 84 runs of 100 only."""
+
+    def draw(generator: np.random.Generator) -> Rate:
+        groups: Counter[tuple[int, int, int]] = Counter()
+        for p in generator.beta(9, 1, 12):
+            tp = int(generator.binomial(4, p))
+            groups[(tp, int(generator.binomial(4 - tp, 0.5)), 4 - tp)] += 1
+        return f1(groups)
+
+    # E tp = 3.6, E fn = 0.4, E fp = 0.2
+    assert covered(draw, 2 * 3.6 / (2 * 3.6 + 0.4 + 0.2)) >= 0.92
+
+
+def test_f1_is_resampled_from_forty_clusters_on() -> None:
+    assert f1(Counter({(3, 1, 0): 20, (1, 1, 1): 19})).method == "cluster-robust"
+    assert f1(Counter({(3, 1, 0): 20, (2, 1, 1): 20})).method == "bootstrap"
+    assert f1(Counter({(300, 1, 0): 1, (1, 1, 1): 60})).method == "cluster-robust"
 
 
 def test_f1_of_many_clusters_is_covered() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from callbench.scoring.statistics.paired import Difference, Pairing, difference, mcnemar
 from callbench.scoring.statistics.power import detectable
@@ -249,6 +249,75 @@ def test_the_detectable_difference_is_found_four_times_in_five() -> None:
     # The simulated gain is close to what is said to be detectable, so the power is close to 80 %.
     assert np.mean([bound for bound in bounds if bound]) == pytest.approx(gain, abs=0.02)
     assert 0.7 <= found / runs <= 0.9
+
+
+def test_a_dialogue_that_holds_nearly_everything_decides_no_interval() -> None:
+    """One dialogue of 50 cases beside nine of 2, each with a rate of its own in either run."""
+    runs = 250
+    held = 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        made = []
+        for dialogue, size in enumerate([50] + [2] * 9):
+            first, second = generator.beta(0.75, 0.75, 2)
+            made += [
+                Pairing(f"d{dialogue}", (int(a), 1), (int(b), 1))
+                for a, b in zip(
+                    generator.random(size) < first, generator.random(size) < second, strict=True
+                )
+            ]
+        one = difference(made)
+        assert one.low is not None
+        assert one.high is not None
+        held += one.low <= 0 <= one.high
+    assert held / runs >= 0.93
+
+
+def test_the_interval_of_unequal_clusters_is_on_the_jackknife_with_two_clusters_added() -> None:
+    fours = [(1, 3, 2, 3), (4, 6, 3, 7), (0, 2, 0, 2), (5, 5, 5, 5), (2, 4, 3, 4)]
+    fours += [(3, 4, 3, 4), (2, 2, 2, 2), (4, 5, 5, 5)]
+    numbers = np.array(fours, dtype=float)
+
+    def apart(of: np.ndarray) -> float:
+        a1, b1, a2, b2 = of.sum(axis=0)
+        return float(a2 / b2 - a1 / b1)
+
+    size, value = len(fours), apart(numbers)
+    moved = np.array([apart(np.delete(numbers, at, axis=0)) - value for at in range(size)])
+    error = math.sqrt((size - 1) / size * (moved**2).sum())
+    added = max(abs(moved).max() * (size - 1) / size, abs(value) / size)
+    squares = error**2 * (size - 1) / size + 2 * added**2
+    both = numbers[:, 1] + numbers[:, 3]
+    free = int(both.sum() ** 2 / (both**2).sum() - 1)
+    less = size / (size + 2)
+    half = t.ppf(0.975, free) * less * math.sqrt(squares * (size + 2) / (size + 1))
+    found = difference([Pairing("", (a, b), (c, d)) for a, b, c, d in fours])
+    assert found.method == "adjusted"
+    assert (found.low, found.high) == pytest.approx((value * less - half, value * less + half))
+
+
+def test_without_the_one_cluster_that_a_rate_is_over_nothing_is_known() -> None:
+    found = difference([Pairing("", (1, 2), (0, 0)), Pairing("", (0, 2), (3, 3))])
+    assert (found.low, found.high, found.detectable) == (-1, 1, None)
+
+
+def test_no_more_than_everything_is_detectable() -> None:
+    """Two dialogues: with one degree of freedom it would be 845 points."""
+    found = difference([Pairing("a", (0, 5), (5, 5)), Pairing("b", (3, 5), (2, 5))])
+    assert found.detectable is None
+    assert detectable(0.5, 40) is None
+
+
+def test_nothing_is_detectable_with_five_clusters_of_which_no_exchange_is_rare() -> None:
+    five, six = (
+        difference([Pairing(f"d{at}", (at % 2, 9), (1 + at % 2, 9)) for at in range(clusters)])
+        for clusters in (5, 6)
+    )
+    assert (five.p, five.detectable) == (2 / 2**5, None)
+    assert six.p == 2 / 2**6
+    varied = [Pairing(f"d{at}", (at, 99), (1 + 2 * at, 99)) for at in range(6)]
+    assert difference(varied[:5]).detectable is None
+    assert difference(varied).detectable is not None
 
 
 def test_nothing_is_detectable_where_nothing_varies() -> None:
