@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from callbench.cassette import jsontext
-from callbench.cassette.events import payload
+from callbench.cassette.events import payload, split_events
 from callbench.cassette.interaction import Event
 
 Place = tuple[str | int, ...]
@@ -49,7 +49,8 @@ def written(data: bytes, value: Any, *, event_stream: bool) -> bytes:
         else jsontext.dumps(value)
     )
     if not event_stream:
-        return text
+        ended = data[len(data.rstrip(b"\r\n")) :] if not isinstance(value, str) else b""
+        return text + ended
     fields = [line for line in data.splitlines() if line and line.partition(b":")[0] != b"data"]
     return b"\n".join([*fields, *(b"data: " + line for line in text.split(b"\n"))]) + b"\n\n"
 
@@ -72,11 +73,45 @@ def texts(value: Any, place: Place = (), group: Place = ()) -> Iterator[tuple[Pl
             yield from texts(member, (*place, position), (*group, index))
 
 
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What carries one document: the number of its event, its bytes, whether they are a server-sent event."""
+
+    event: int
+    data: bytes
+    event_stream: bool
+
+
+def _units(events: Sequence[Event], *, event_stream: bool) -> Iterator[_Unit]:
+    """Events, and what a body that is a stream without saying so (SSE, lines of JSON) consists of."""
+    for number, event in enumerate(events):
+        data = event.data
+        start = data[:6].lstrip()
+        if event_stream:
+            yield _Unit(number, data, event_stream=True)
+        elif start.startswith((b"data:", b"event:")):
+            for part in split_events([(0, data)], event_stream=True):
+                yield _Unit(number, part.data, event_stream=True)
+        elif (
+            start[:1] == b"{" and b"\n{" in data and _are_documents(lines := data.splitlines(True))
+        ):
+            yield from (_Unit(number, line, event_stream=False) for line in lines)
+        else:
+            yield _Unit(number, data, event_stream=False)
+
+
+def _are_documents(lines: Sequence[bytes]) -> bool:
+    try:
+        return all(isinstance(jsontext.loads(line), dict) for line in lines if line.strip())
+    except ValueError:
+        return False
+
+
 def joined(events: Sequence[Event], *, event_stream: bool) -> Iterator[tuple[Place, str]]:
     """The texts of a response, each whole, with its place; one that every event repeats once."""
     pieces: dict[Place, list[str]] = defaultdict(list)
-    for event in events:
-        value = document(event.data, event_stream=event_stream)
+    for unit in _units(events, event_stream=event_stream):
+        value = document(unit.data, event_stream=unit.event_stream)
         for _, group, text in texts(value):
             pieces[group].append(text)
     for place, parts in pieces.items():
@@ -92,7 +127,8 @@ def replace_spread(
     its replacement stands in the piece that it begins in. Without ``repeated``, a text that all events
     have alike is not read as one long text.
     """
-    values = [document(event.data, event_stream=event_stream) for event in events]
+    units = list(_units(events, event_stream=event_stream))
+    values = [document(unit.data, event_stream=unit.event_stream) for unit in units]
     pieces: dict[Place, list[tuple[int, Place, str]]] = defaultdict(list)
     for number, value in enumerate(values):
         for place, group, text in texts(value):
@@ -108,10 +144,16 @@ def replace_spread(
             if new != text:
                 values[number] = _with_text(values[number], place, new)
                 changed.add(number)
+    data: dict[int, list[bytes]] = defaultdict(list)
+    for number, unit in enumerate(units):
+        data[unit.event].append(
+            written(unit.data, values[number], event_stream=unit.event_stream)
+            if number in changed
+            else unit.data
+        )
+    touched = {units[number].event for number in changed}
     return tuple(
-        replace(event, data=written(event.data, values[number], event_stream=event_stream))
-        if number in changed
-        else event
+        replace(event, data=b"".join(data[number])) if number in touched else event
         for number, event in enumerate(events)
     )
 

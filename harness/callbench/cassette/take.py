@@ -84,14 +84,17 @@ class Take:
     def _interaction(self, error: str | None) -> Interaction:
         stream = sse.is_event_stream(self.response.headers)
         events = sse.split_events(self._chunks, event_stream=stream)
-        response = replace(self.response, events=events, error=error, elapsed_ms=self._elapsed())
+        response = mask_response(
+            replace(self.response, events=events, error=error, elapsed_ms=self._elapsed()),
+            self.secrets,
+        )
         return Interaction(
             key=self._key,
             case=self._scope.case,
             ordinal=self._ordinal,
             request=self._request,
-            response=mask_response(response, self.secrets),
-            usage=sse.usage_of(events, event_stream=stream),
+            response=response,
+            usage=sse.usage_of(response.events, event_stream=stream),
             recorded_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             vcr=self.vcr,
         )
