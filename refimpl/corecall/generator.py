@@ -95,7 +95,7 @@ class JsonGenerator:
         reason = parsed.problem or _reason(processor, given)
         raise GenerationError(
             f"the function model gave no valid object: {reason}",
-            answer=_shown(completion, tool_name(schema) if completion.tool_calls else ""),
+            answer=_answer(completion, tool_name(schema)),
             partial=given,
         )
 
@@ -222,17 +222,25 @@ def _admits_null(schema: Any) -> bool:
     return any(_admits_null(option) for option in schema.get("anyOf", []))
 
 
-def _shown(completion: Completion, tool: str = "") -> str:
+def _shown(completion: Completion) -> str:
     """Return what the model said, as an assistant turn can repeat it; never blank.
-
-    With ``tool``, calls of other tools are left out, for what they hold is no part of the answer;
-    then it is blank if there was nothing else.
 
     Contract: provider.trial.4.
     """
-    calls = [call for call in completion.tool_calls if tool in ("", call.name)]
-    said = [completion.content, *(call.arguments for call in calls)]
-    return "\n".join(text for text in said if text.strip()) or ("" if tool else "{}")
+    return _lines(completion.content, *(call.arguments for call in completion.tool_calls)) or "{}"
+
+
+def _answer(completion: Completion, tool: str) -> str:
+    """Return what the answer was read from: the content and the first call of the tool.
+
+    Contract: provider.trial.9.
+    """
+    called = next((call.arguments for call in completion.tool_calls if call.name == tool), "")
+    return _lines(completion.content, called)
+
+
+def _lines(*texts: str) -> str:
+    return "\n".join(text for text in texts if text.strip())
 
 
 def _reason(processor: SlotProcessor, given: dict[str, Any]) -> str:

@@ -353,7 +353,7 @@ class TestTrials:
         with pytest.raises(ValueError, match="trials is 0"):
             FunctionModel(Server().client(), trials=0)
 
-    @pytest.mark.rule("reply.tool.1", "reply.tool.2")
+    @pytest.mark.rule("provider.trial.9")
     @pytest.mark.trap("A24")
     @pytest.mark.parametrize(
         ("content", "answer"), [(None, ""), ("I cannot.", "I cannot."), ('{"a": 1}', '{"a": 1}')]
@@ -366,6 +366,21 @@ class TestTrials:
         with pytest.raises(GenerationError) as caught:
             await generate(server, trials=1)
         assert caught.value.answer == answer
+
+    @pytest.mark.rule("provider.trial.9")
+    async def test_only_the_first_call_of_the_tool_is_the_answer_of_one_that_gave_up(self) -> None:
+        calls = [call('{"city": "Oslo"}', "other"), call("{}"), call('{"city": "Bergen"}')]
+        server = Server(message("So:", tool_calls=calls))
+        with pytest.raises(GenerationError) as caught:
+            await generate(server, trials=1)
+        assert caught.value.answer == "So:\n{}"
+
+    @pytest.mark.rule("provider.trial.9")
+    async def test_a_model_that_said_nothing_gave_no_answer(self) -> None:
+        server = Server(message(None))
+        with pytest.raises(GenerationError) as caught:
+            await generate(server, trials=1)
+        assert caught.value.answer == ""
 
     def test_the_error_survives_the_way_to_another_process(self) -> None:
         error = GenerationError("no", answer="x", partial={"a": 1})

@@ -32,17 +32,13 @@ function languageOf(messages) {
   return letter && /[\u4e00-\u9fff]/.test(letter) && !/[\u3040-\u30ff]/.test(content) ? 'zh' : 'en';
 }
 
-/** What the model said, to be shown back; servers refuse an empty turn. */
-function said({ content, toolCalls }) {
-  return [content, ...toolCalls.map((call) => call.arguments)].filter((text) => text.trim() !== '').join('\n') || '{}';
-}
+const lines = (texts) => texts.filter((text) => text.trim() !== '').join('\n');
 
-/** The last answer of one that gave up: calls of other tools are no part of it. */
-function answered({ content, toolCalls }, tool) {
-  if (toolCalls.length === 0) return said({ content, toolCalls });
-  const mine = toolCalls.filter((call) => call.name === tool);
-  return [content, ...mine.map((call) => call.arguments)].filter((text) => text.trim() !== '').join('\n');
-}
+/** What the model said, to be shown back; servers refuse an empty turn. */
+const said = ({ content, toolCalls }) => lines([content, ...toolCalls.map((call) => call.arguments)]) || '{}';
+
+/** The last answer of one that gave up: the content, and the first call of its tool; other calls are no part of it. */
+const answered = ({ content, toolCalls }, tool) => lines([content, toolCalls.find((call) => call.name === tool)?.arguments ?? '']);
 
 /** The model has said that it does not know: nulls in place of basic values are all that is wrong. */
 const isUnknown = (answer, processor) => new SlotProcessor(processor.addNull()).places(answer).length === 0;
