@@ -158,6 +158,10 @@ class Declared:
                     return ABSENT if isinstance(value, Blocked) else value
         return ABSENT
 
+    def own_default(self, path: Path) -> Any:
+        """Return the default written for a slot itself, or ``ABSENT``."""
+        return next((node["default"] for node in self.at(path) if "default" in node), ABSENT)
+
     def _declared(self, path: Path) -> tuple[Any, ...]:
         """Return the schemas written for a place, before references and branches are followed."""
         known = self._tops.get(path)

@@ -8,7 +8,8 @@ words and Chinese numerals. What is found nowhere may still be right: reckoned, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from itertools import pairwise
@@ -29,6 +30,8 @@ _WORDS: dict[str, int] = {
 _CHINESE_DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")}
 _CHINESE_DIGITS |= {"〇": 0, "两": 2}
 _CHINESE = re.compile("[零〇一二两三四五六七八九十百千万]+")
+_TELLING = ("title", "description", "enum", "const", "default", "examples", "example")
+_BORDER = "\n\ue000\n"
 _UNITS = {"十": 10, "百": 100, "千": 1000}
 _LONGEST_NUMBER = 400
 """Characters of a number in digits; every float is shorter. What is longer is compared as text."""
@@ -74,7 +77,7 @@ def places(case: Case, value: Any) -> tuple[str, ...]:
     places are then all of theirs.
     """
     if isinstance(value, dict | list):
-        parts = list(_scalars(value))
+        parts = list(scalars(value))
         found = [places(case, part) for part in parts]
         if not parts or not all(found):
             return ()
@@ -84,34 +87,83 @@ def places(case: Case, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place for place, text in texts(case) if holds(text, value)))
 
 
-def _scalars(value: Any) -> Iterator[Any]:
+def scalars(value: Any) -> Iterator[str | int | float]:
+    """Yield the strings and numbers in a value; empty ones are left out: nothing tells where they are from."""
     if isinstance(value, dict):
         for member in value.values():
-            yield from _scalars(member)
+            yield from scalars(member)
     elif isinstance(value, list):
         for item in value:
-            yield from _scalars(item)
-    elif value is not None and not isinstance(value, bool):
+            yield from scalars(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
         yield value
+
+
+def worded(schema: Any) -> Iterator[str]:
+    """Yield the texts and numbers of a tool's schema that say what to fill in."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from worded(item)
+    elif isinstance(schema, dict):
+        for word, value in schema.items():
+            if word in _TELLING:
+                yield from map(str, scalars(value))
+            if isinstance(value, dict | list):
+                yield from worded(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A value made ready to be looked for: its folded text, empty for a number, and its number."""
+
+    text: str
+    number: Decimal | None
+
+    @classmethod
+    def of(cls, value: str | int | float) -> Sought:
+        """Make a string or a number ready."""
+        if not isinstance(value, str):
+            return cls("", _decimal(str(value)))
+        text = fold(value)
+        return cls(text, _decimal(text))
+
+
+class Written:
+    """A text to look for values in; it is folded, and its numbers are read, when first asked for."""
+
+    __slots__ = ("_folded", "_numbers", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._folded: str | None = None
+        self._numbers: frozenset[Decimal] | None = None
+
+    @classmethod
+    def of(cls, parts: Iterable[str]) -> Written:
+        """Join texts so that nothing stands across a border."""
+        return cls(_BORDER.join(parts))
+
+    def holds(self, sought: Sought) -> bool:
+        """Say whether a string stands here, folded and on word borders, or a number by its value."""
+        if self._folded is None:
+            self._folded = fold(self._text)
+        if sought.text and _stands_in(sought.text, self._folded):
+            return True
+        if sought.number is None:
+            return False
+        if self._numbers is None:
+            self._numbers = _numbers(self._folded)
+        return sought.number in self._numbers
 
 
 def holds(text: str, value: str | int | float) -> bool:
     """Say whether a text holds a string, folded and on word borders, or a number by its value."""
-    if isinstance(value, str):
-        wanted = fold(value)
-        if not wanted:
-            return False
-        if _stands_in(wanted, _folded(text)):
-            return True
-        number = _decimal(wanted)
-        return number is not None and number in _numbers(text)
-    number = _decimal(str(value))
-    return number is not None and number in _numbers(text)
+    return _written(text).holds(Sought.of(value))
 
 
 @lru_cache(maxsize=256)
-def _folded(text: str) -> str:
-    return fold(text)
+def _written(text: str) -> Written:
+    return Written(text)
 
 
 def _stands_in(wanted: str, text: str) -> bool:
@@ -142,9 +194,7 @@ def _decimal(text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-@lru_cache(maxsize=256)
-def _numbers(text: str) -> frozenset[Decimal]:
-    folded = _folded(text)
+def _numbers(folded: str) -> frozenset[Decimal]:
     found = {_decimal(match.group().replace(",", "")) for match in _NUMBER.finditer(folded)}
     # "7pm", "50k" and "B12" hold their digits too; a sign there is a dash.
     found |= {_decimal(match.group()) for match in _DIGITS.finditer(folded)}

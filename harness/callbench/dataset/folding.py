@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _INVISIBLE = "\u00ad\u200b\u200e\u200f\u2060\ufeff"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
@@ -53,17 +54,29 @@ _MARKS = (
 )
 
 
+_MARKED = re.compile(f"[{_RAISED}{_LOWERED}{_WHOLE}{_SQUARED}]")
+_SHORT = 100
+
+
 def fold(text: str) -> str:
     """Return the form of ``text`` under which two spellings of one text are equal.
 
     Idempotent. ``fold("") == fold("  ") == ""``.
     """
+    return _kept(text) if len(text) <= _SHORT else _fold(text)
+
+
+def _fold(text: str) -> str:
     if text.isascii():
-        folded = text.translate(_TYPOGRAPHY).casefold()
+        folded = text.replace("`", "'").casefold()
     else:
-        for pattern, mark in _MARKS:
-            text = pattern.sub(mark, text)
+        if _MARKED.search(text):
+            for pattern, mark in _MARKS:
+                text = pattern.sub(mark, text)
         # Before NFKC, which takes some quotes and dots apart; after it, for what it brings out.
         folded = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHY)).translate(_TYPOGRAPHY)
         folded = unicodedata.normalize("NFKC", folded.casefold())
     return " ".join(folded.split())
+
+
+_kept = lru_cache(maxsize=4096)(_fold)

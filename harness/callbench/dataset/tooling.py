@@ -14,15 +14,18 @@ from typing import Any
 import orjson
 
 from callbench.dataset.declared import Declared
+from callbench.dataset.evidence import Written, worded
 from corecall.slot.processor import SlotProcessor
 
 
 @dataclass(frozen=True, slots=True)
 class Tooling:
-    """A schema's processor, which judges values, and its declarations, which describe slots."""
+    """A schema's processor, which judges values, its declarations, which describe slots, and what
+    it tells a reader in words and numbers."""
 
     processor: SlotProcessor
     declared: Declared
+    written: Written
 
 
 def tooling(schema: dict[str, Any]) -> Tooling:
@@ -39,4 +42,4 @@ def tooling(schema: dict[str, Any]) -> Tooling:
 @lru_cache(maxsize=1024)
 def _tooling(text: bytes) -> Tooling:
     schema = json.loads(text)
-    return Tooling(SlotProcessor(schema), Declared(schema))
+    return Tooling(SlotProcessor(schema), Declared(schema), Written.of(worded(schema)))

@@ -49,7 +49,7 @@ class Words(Protocol):
         """Return a key that texts share which mean the same date, time or duration."""
 
     def thing(self, text: str) -> str | None:
-        """Return a key that the declared spellings of one thing share."""
+        """Return a key that the declared spellings of one thing share, and what means the same time."""
 
 
 FoldsText = Callable[[tuple[str | int, ...]], bool]
@@ -184,10 +184,11 @@ def _key(value: Any, ladder: Ladder, path: tuple[str | int, ...]) -> Hashable:
 def _text_key(value: str, ladder: Ladder, path: tuple[str | int, ...]) -> Hashable:
     words = ladder.reads(path)
     if words is not None:
-        moment = words.moment(value)
-        if moment is not None:
-            return ("moment", moment)
+        # A spelling of a thing may be a time as well: all that equal it share the thing's key.
         thing = words.thing(value)
         if thing is not None:
             return ("thing", thing)
+        moment = words.moment(value)
+        if moment is not None:
+            return ("moment", moment)
     return ("string", fold(value) if ladder.folds(path) else value)

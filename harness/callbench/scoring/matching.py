@@ -10,11 +10,7 @@ from typing import Any
 from callbench.dataset.case import Accept, Case, DateOrder
 from callbench.dataset.declared import Declared
 from callbench.dataset.folding import fold
-from callbench.dataset.slots import (
-    Path,
-    ancestors,
-    to_pointer,
-)
+from callbench.dataset.slots import Path, ancestors
 from callbench.scoring.compare import Rung, Words, equal
 from callbench.scoring.temporal import KINDS, TimeKind, reading
 
@@ -37,8 +33,16 @@ class Declaration:
         return None if self.kind is None else reading(text, self.kind, self.now, self.order)
 
     def thing(self, text: str) -> str | None:
-        """Return a key that the declared spellings of one thing share."""
-        return self.groups.get(fold(text)) if self.groups else None
+        """Return a key that the declared spellings of one thing share, and what means the same time."""
+        if not self.groups:
+            return None
+        found = self.groups.get(fold(text))
+        if found is not None or self.kind is None:
+            return found
+        moment = self.moment(text)
+        if moment is None:
+            return None
+        return next((name for one, name in self.groups.items() if self.moment(one) == moment), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,12 @@ class Matcher:
     def _accept(self, path: Path) -> Accept:
         if not self.case.accept:
             return _NOTHING
-        return self.case.accept.get(to_pointer(path), _NOTHING)
+        return self.case.accept.get(self.declared.label(path).pointer, _NOTHING)
 
     def _above(self, path: Path) -> Iterator[Accept]:
         """Yield what is said of a place and of those above it, nearest first."""
         if self.case.accept:
-            text = to_pointer(path)
+            text = self.declared.label(path).pointer
             for place in (text, *ancestors(text)):
                 if place in self.case.accept:
                     yield self.case.accept[place]

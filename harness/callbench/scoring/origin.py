@@ -11,25 +11,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from callbench.dataset.case import Case
-from callbench.dataset.evidence import holds, texts
+from callbench.dataset.evidence import Sought, Written, scalars, texts
 from callbench.dataset.slots import Path, flatten
-
-_WORDED = ("title", "description", "enum", "const", "default", "examples", "example")
-_BORDER = "\n\ue000\n"
+from callbench.dataset.tooling import tooling
 
 
 class Places:
     """What is written in one case, gathered when the first wrong value asks for it."""
 
-    __slots__ = ("_case", "_expected", "_written")
+    __slots__ = ("_all_expected", "_expected", "_tool", "_written")
 
     def __init__(self, case: Case) -> None:
-        self._case = case
-        self._written = _BORDER.join(_written(case))
-        self._expected = {
-            path: _BORDER.join(map(str, _scalars(value)))
-            for path, value in flatten(case.expected).items()
+        self._written = Written.of(_written(case))
+        self._tool = tooling(case.schema).written
+        texts_at = {
+            path: list(map(str, scalars(value))) for path, value in flatten(case.expected).items()
         }
+        self._expected = {path: Written.of(told) for path, told in texts_at.items()}
+        self._all_expected = Written.of(text for told in texts_at.values() for text in told)
 
     def origin(self, path: Path, value: Any) -> str:
         """Return ``elsewhere`` or ``nowhere``; empty where that cannot be told.
@@ -38,12 +37,17 @@ class Places:
         expected of another slot. Of a list or an object every part must be found. That of ``true``,
         ``null``, empty text and empty containers cannot be told.
         """
-        parts = list(_scalars(value))
+        parts = [Sought.of(part) for part in scalars(value)]
         if not parts:
             return ""
-        others = _BORDER.join(text for place, text in self._expected.items() if place != path)
-        found = all(holds(self._written, part) or holds(others, part) for part in parts)
-        return "elsewhere" if found else "nowhere"
+        return "elsewhere" if all(self._found(path, part) for part in parts) else "nowhere"
+
+    def _found(self, path: Path, part: Sought) -> bool:
+        if self._written.holds(part) or self._tool.holds(part):
+            return True
+        return self._all_expected.holds(part) and any(
+            text.holds(part) for place, text in self._expected.items() if place != path
+        )
 
 
 def _written(case: Case) -> Iterator[str]:
@@ -51,28 +55,3 @@ def _written(case: Case) -> Iterator[str]:
         yield text
     yield case.tool.name
     yield case.tool.description
-    yield from _worded(case.schema)
-
-
-def _worded(schema: Any) -> Iterator[str]:
-    """Yield the texts and numbers of a schema that say what to fill in."""
-    if isinstance(schema, list):
-        for item in schema:
-            yield from _worded(item)
-    elif isinstance(schema, dict):
-        for word, value in schema.items():
-            if word in _WORDED:
-                yield from map(str, _scalars(value))
-            if isinstance(value, dict | list):
-                yield from _worded(value)
-
-
-def _scalars(value: Any) -> Iterator[str | int | float]:
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from _scalars(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _scalars(item)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-        yield value

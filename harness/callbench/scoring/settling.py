@@ -3,11 +3,15 @@
 An accepted value for a whole object or list takes the place of the expected one when that is what
 was given. A list of objects is aligned with the expected one so that the most slots are right: in
 any order where it is declared a set, else in the order given, so that an item left out or put in
-between costs that item and not all behind it (TRAPS D12).
+between costs that item and not all behind it (TRAPS D12). Where more than 10,000 pairs of items
+would have to be weighed, as after an endless reply, only equal items find each other (in a list:
+from both ends), and the rest stays in the order given: that bounds the time, and can but lower the
+score.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +34,7 @@ from callbench.scoring.outcome import Outcome
 from corecall import pointer
 
 _NOTHING = Accept()
+_MOST_PAIRS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,9 @@ def _order(
     ``None`` where an expected item has no partner; given items without one come last. As given
     when no order has more slots right.
     """
+    if len(wanted) * len(got) > _MOST_PAIRS:
+        twins = _twins if unordered else _twins_at_the_ends
+        return _placed(len(wanted), len(got), twins(*map(_texts, (wanted, got))))
     parts = [flatten({"item": item}) for item in wanted]
 
     def likeness(index: int, other: Any) -> int:
@@ -187,3 +195,34 @@ def _order(
     taken = set(partner.values())
     rest = [index for index in range(len(got)) if index not in taken]
     return [partner.get(index) for index in range(len(wanted))] + rest
+
+
+def _texts(items: list[Any]) -> list[str]:
+    return [json.dumps(item, sort_keys=True) for item in items]
+
+
+def _twins(wanted: list[str], got: list[str]) -> dict[int, int]:
+    """Pair equal items, each of them once."""
+    places: dict[str, list[int]] = {}
+    for index in range(len(got) - 1, -1, -1):
+        places.setdefault(got[index], []).append(index)
+    return {row: places[text].pop() for row, text in enumerate(wanted) if places.get(text)}
+
+
+def _twins_at_the_ends(wanted: list[str], got: list[str]) -> dict[int, int]:
+    """Pair equal items from the front, and then from the back, up to the first that differ."""
+    both = min(len(wanted), len(got))
+    front = next((at for at in range(both) if wanted[at] != got[at]), both)
+    back = next((at for at in range(both - front) if wanted[-1 - at] != got[-1 - at]), both - front)
+    rows, columns = len(wanted), len(got)
+    pairs = {at: at for at in range(front)}
+    return pairs | {rows - 1 - at: columns - 1 - at for at in range(back)}
+
+
+def _placed(rows: int, columns: int, partner: dict[int, int]) -> list[int | None]:
+    """Give expected items without a partner what is left over, in order."""
+    taken = set(partner.values())
+    left = iter([column for column in range(columns) if column not in taken])
+    return [partner[row] if row in partner else next(left, None) for row in range(rows)] + list(
+        left
+    )

@@ -86,6 +86,12 @@ def score_case(case: Case, outcome: Outcome) -> CaseScore:
     )
 
 
+def _left_out(root: Any, path: Path) -> int:
+    """Return the depth from which a document has nothing on a path, at most the whole."""
+    found = (at for at in range(1, len(path)) if lookup(root, path[:at]) is ABSENT)
+    return next(found, len(path))
+
+
 def _holds(processor: SlotProcessor, given: dict[str, Any]) -> bool:
     try:
         return processor.is_valid(given)
@@ -216,27 +222,43 @@ class _Judge:
             return self._wrong(path, wanted, refused[1], at=refused[0], refused=True)
         if self._may_omit(path):
             return self._score(path, "correctly_omitted", wanted)
-        if self._default_stands_for(path, wanted):
+        if self._default_stands_for(path):
             verdict = "correct" if self.asked else "correctly_omitted"
             return self._score(path, verdict, wanted, rung="default")
         return self._score(path, "missing" if self.asked else "not_asked", wanted)
 
     def _may_omit(self, path: Path) -> bool:
         """Say whether the slot, or something above it that is all left out, may be left out."""
+        gone = _left_out(self.settled.given, path)
         for depth in range(len(path), 0, -1):
             accept = self.case.accept.get(to_pointer(path[:depth]))
             if accept is not None and accept.may_omit:
-                return lookup(self.settled.given, path[:depth]) is ABSENT
+                # A slot may be left out of an item; that does not make the item one to leave out.
+                return depth == gone or (depth > gone and isinstance(path[gone - 1], str))
         return False
 
-    def _default_stands_for(self, path: Path, value: Any) -> bool:
-        default = self.matcher.declared.default(path)
-        if default is ABSENT or self.matcher.at(path, value, default) is None:
+    def _default_stands_for(self, path: Path) -> bool:
+        gone = _left_out(self.settled.given, path)
+        key = path[gone - 1]
+        if isinstance(key, int) or self.matcher.declared.requires(path[: gone - 1], key):
             return False
-        parent, key = path[:-1], path[-1]
-        there = lookup(self.settled.given, parent) if parent else self.settled.given
-        must = isinstance(key, str) and self.matcher.declared.requires(parent, key)
-        return not (must and isinstance(there, dict))
+        return self._is_default(path, gone, self.settled.expected)
+
+    def _is_default(self, path: Path, gone: int, there: dict[str, Any]) -> bool:
+        """Say whether a slot that is there, and that the other side leaves out, has its default.
+
+        ``gone`` is the depth from which the other side has nothing. A default of something above
+        counts as a whole: half of it is another value.
+        """
+        for depth in range(gone, len(path) + 1):
+            default = self.matcher.declared.own_default(path[:depth])
+            if default is ABSENT:
+                continue
+            if self.matcher.at(path[:depth], lookup(there, path[:depth]), default) is not None:
+                return True
+            if lookup(default, path[depth:]) is not ABSENT:
+                return False
+        return False
 
     def _refusal(self, path: Path, place: str) -> tuple[Path, Any] | None:
         """Return where and what was refused for a slot that was not filled."""
@@ -283,8 +305,8 @@ class _Judge:
         place = to_pointer(path)
         if any(beneath(place, at) for at in self.case.unfillable):
             return self._score(path, "hallucinated", got=got)
-        default = self.matcher.declared.default(path)
-        if default is not ABSENT and self.matcher.at(path, default, got) is not None:
+        gone = _left_out(self.settled.expected, path)
+        if isinstance(path[gone - 1], str) and self._is_default(path, gone, self.settled.given):
             return self._score(path, "correctly_omitted", got=got, rung="default")
         return self._score(path, "hallucinated", got=got)
 

@@ -240,3 +240,23 @@ class TestSets:
         assert set(verdicts(judge(guests, {"l": []})).values()) == {"missing"}
         assert set(verdicts(judge(guests, {"l": "x"})).values()) == {"wrong_type"}
         assert set(verdicts(judge(guests, {})).values()) == {"missing"}
+
+
+def test_d12_in_a_set_a_time_and_the_names_of_a_day_are_one(make_case: Make, judge: Judge) -> None:
+    """Equality must be one relation, however far the way from spelling to spelling."""
+    case = make_case(
+        {"l": {"type": "array", "items": {"type": "string", "format": "date"}}},
+        {"l": ["2026-12-25", "2026-12-26"]},
+        accept={"/l": Accept(match="set", aliases={"2026-12-25": ("Christmas", "the big day")})},
+    )
+    for christmas in ("2026-12-25", "Christmas", "the big day", "December 25, 2026"):
+        assert judge(case, {"l": [christmas, "2026-12-26"]}).exact
+        assert judge(case, {"l": ["26 December 2026", christmas]}).exact
+        assert not judge(case, {"l": [christmas, christmas]}).exact
+    given = make_case(
+        {"d": {"type": "string", "format": "date"}},
+        {"d": "Christmas"},
+        accept={"/d": Accept(aliases={"2026-12-25": ("Christmas",)})},
+    )
+    assert judge(given, {"d": "December 25, 2026"}).exact
+    assert not judge(given, {"d": "December 24, 2026"}).exact

@@ -448,6 +448,55 @@ class TestDefaults:
         assert verdicts(judge(case, {})) == {"/o/dry": "correct"}
         assert verdicts(judge(case, {"o": {}})) == {"/o/dry": "missing"}
 
+    def test_d4_half_of_a_default_of_the_object_above_is_another_value(
+        self, make_case: Make, judge: Judge
+    ) -> None:
+        properties = {"o": {"type": "object", "default": {"a": 1, "b": 2}}}
+        for expected, given in (({}, {"o": {"a": 1}}), ({"o": {"a": 1}}, {})):
+            assert not judge(make_case(properties, expected), given).exact
+        for expected, given in (({}, {"o": {"a": 1, "b": 2}}), ({"o": {"b": 2, "a": 1}}, {})):
+            assert judge(make_case(properties, expected), given).exact
+
+    def test_d4_a_default_of_the_object_above_is_none_within_an_object_that_is_there(
+        self, make_case: Make, judge: Judge
+    ) -> None:
+        properties = {"o": {"type": "object", "default": {"a": 1}}}
+        assert not judge(make_case(properties, {"o": {"b": 2}}), {"o": {"b": 2, "a": 1}}).exact
+        assert not judge(make_case(properties, {"o": {"b": 2, "a": 1}}), {"o": {"b": 2}}).exact
+
+    def test_d4_a_default_does_not_excuse_a_required_object(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts
+    ) -> None:
+        inner = {"type": "object", "properties": {"a": INTEGER | {"default": 1}}}
+        case = make_case({"o": inner}, {"o": {"a": 1}}, required=("o",))
+        assert verdicts(judge(case, {})) == {"/o/a": "missing"}
+        assert judge(case, {"o": {}}).exact
+
+    def test_d4_a_default_makes_no_item_of_a_list(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts
+    ) -> None:
+        item = {"type": "object", "properties": {"a": INTEGER | {"default": 1}}}
+        properties = {"l": {"type": "array", "items": item}}
+        one, two = {"l": [{"a": 1}]}, {"l": [{"a": 1}, {"a": 1}]}
+        fewer, more = judge(make_case(properties, two), one), judge(make_case(properties, one), two)
+        assert verdicts(fewer) == {"/l/0/a": "correct", "/l/1/a": "missing"}
+        assert verdicts(more) == {"/l/0/a": "correct", "/l/1/a": "hallucinated"}
+        assert judge(make_case(properties, one), {"l": [{}]}).exact
+
+    def test_a_slot_that_may_be_left_out_of_an_item_does_not_excuse_the_item(
+        self, make_case: Make, judge: Judge, verdicts: Verdicts
+    ) -> None:
+        case = make_case(
+            {"l": {"type": "array"}},
+            {"l": [{"a": 1}, {"a": 2}]},
+            accept={"/l/1/a": Accept(may_omit=True)},
+        )
+        assert judge(case, {"l": [{"a": 1}, {}]}).exact
+        assert verdicts(judge(case, {"l": [{"a": 1}]})) == {
+            "/l/0/a": "correct",
+            "/l/1/a": "missing",
+        }
+
     def test_a_value_beneath_an_open_slot_is_no_default(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
