@@ -8,10 +8,12 @@
 The file format is described in ``cassette.schema.json`` beside this module, and in ``format``.
 """
 
+from callbench.cassette.events import rechunked
 from callbench.cassette.interaction import Event, Interaction, Normalizer, Request, Response
 from callbench.cassette.key import canonical_request, request_key
 from callbench.cassette.miss import CassetteMiss
 from callbench.cassette.nearest import Nearest
+from callbench.cassette.network import NetworkDenied, no_network
 from callbench.cassette.scope import CaseScope, Exchange, case_scope, current_scope
 from callbench.cassette.store import Cassette, rewrite
 from callbench.cassette.transport import CassetteTransport, Mode
@@ -26,12 +28,15 @@ __all__ = [
     "Interaction",
     "Mode",
     "Nearest",
+    "NetworkDenied",
     "Normalizer",
     "Request",
     "Response",
     "canonical_request",
     "case_scope",
     "current_scope",
+    "no_network",
+    "rechunked",
     "request_key",
     "rewrite",
 ]

@@ -46,6 +46,20 @@ def split_events(chunks: Sequence[tuple[int, bytes]], *, event_stream: bool) -> 
     return tuple(events)
 
 
+def rechunked(events: Sequence[Event], borders: Iterable[int]) -> tuple[Event, ...]:
+    """The same bytes cut at these positions instead (inside a character, between CR and LF, …): for tests.
+
+    A network may cut a response anywhere; what a client makes of it must not change. Each piece comes when
+    the event that holds its last byte came. Positions outside the response count for nothing.
+    """
+    clock = _Clock((event.at_ms, event.data) for event in events)
+    body = b"".join(event.data for event in events)
+    ends = sorted({at for at in borders if 0 < at < len(body)} | ({len(body)} if body else set()))
+    return tuple(
+        Event(clock.at(end), body[start:end]) for start, end in zip([0, *ends], ends, strict=False)
+    )
+
+
 class _Clock:
     """Tells when the byte before a position came; positions must be asked in rising order."""
 

@@ -77,9 +77,14 @@ class CassetteFile:
         try:
             if request is None:
                 return lines.decode_interaction(jsontext.loads(raw), self._text)
-            return lines.decode_answer(orjson.loads(raw), request)
+            value = orjson.loads(raw)
+            if self._index.by_head:
+                lines.check_interaction(value)
+            return lines.decode_answer(value, request)
         except FormatError as error:
             raise self._index.broken(entry.line, str(error)) from error
+        except ValueError as error:
+            raise self._index.broken(entry.line, f"not JSON: {error}") from error
 
     def append(self, interaction: Interaction) -> None:
         """Write one recording, with the texts and the header that must stand before it.

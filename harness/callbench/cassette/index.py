@@ -1,11 +1,17 @@
 """Where in a cassette file each recording and each shared text lies; bodies stay on disk.
 
 One pass over the file builds it. Look-up takes the same time at any size.
+
+Every line of a file up to ``PARSED_WHOLE`` bytes is parsed in that pass, so that a broken one is told at once.
+Of a larger file a recording whose line is whole, and begins as this software writes it, is found by that
+beginning alone: what is broken further inside is told when it is read, with the same error.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +28,12 @@ from callbench.errors import CassetteError
 
 logger = logging.getLogger("callbench.cassette")
 
+PARSED_WHOLE = 64 * 1024 * 1024
+
 _BOM = b"\xef\xbb\xbf"
+_HEAD = re.compile(
+    rb'\{"key":"([0-9a-f]{64})","case":"([^"\\\x00-\x1f]*)","ordinal":(0|[1-9][0-9]{0,8}),"request":\{'
+)
 
 
 @dataclass(slots=True)
@@ -63,6 +74,9 @@ class Index:
     line: int = 0
     closed_line: bool = True
     """Whether the byte before ``end`` is a line end."""
+
+    by_head: bool = False
+    """Whether lines may have been entered by their beginning alone."""
 
     _values: dict[str, str] = field(default_factory=dict)
     _by_key: dict[str, list[Entry]] = field(default_factory=dict)
@@ -117,12 +131,29 @@ class Index:
         killed recorder leaves. Raises ``CassetteError`` for any other broken line.
         """
         file.seek(self.end)
+        heads = os.fstat(file.fileno()).st_size - self.end > PARSED_WHOLE
+        heads = heads and self.normalize is None
+        self.by_head = self.by_head or heads
         for raw in file:
-            if not self._take(raw):
+            if not (heads and self._take_head(raw)) and not self._take(raw):
                 return
             self.end += len(raw)
             self.line += 1
             self.closed_line = raw.endswith(b"\n")
+
+    def _take_head(self, raw: bytes) -> bool:
+        """Enter a line by its beginning; whether that tells enough."""
+        head = _HEAD.match(raw)
+        if head is None or self.header is None or not raw.endswith(b"}\n"):
+            return False
+        key, case, ordinal = head.groups()
+        try:
+            label = case.decode()
+        except UnicodeDecodeError:
+            return False
+        size = len(raw)
+        self.add(Entry(key.decode(), label, int(ordinal), self.line + 1, self.end, size))
+        return True
 
     def _take(self, raw: bytes) -> bool:
         text = raw.removeprefix(_BOM) if self.end == 0 else raw

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from callbench.cassette.interaction import Interaction, case_label
+from callbench.cassette.tokens import TokenTimes, token_times
 
 Source = Literal["replayed", "recorded", "live"]
 
@@ -29,7 +30,7 @@ class Exchange:
     Times are those of the model: measured when it was asked, recorded ones in replay. ``elapsed_ms`` runs
     from sending the request to the end of the stream, ``first_event_ms`` to its first event. ``key``,
     ``case`` and ``ordinal`` name the recording; ``case`` is the label it was found under. ``status`` is 0
-    when no response came. ``error`` says how the stream failed, ``"abandoned"`` when the caller left it.
+    when no response came. ``tokens`` says when the tokens of a streamed answer came. ``error`` says how the stream failed, ``"abandoned"`` when the caller left it.
     """
 
     key: str
@@ -41,6 +42,7 @@ class Exchange:
     first_event_ms: int | None = None
     usage: Mapping[str, Any] | None = None
     error: str | None = None
+    tokens: TokenTimes | None = None
 
     @classmethod
     def of(cls, interaction: Interaction, source: Source) -> Self:
@@ -56,6 +58,7 @@ class Exchange:
             first_event_ms=response.events[0].at_ms if response.events else None,
             usage=interaction.usage,
             error=response.error,
+            tokens=token_times(interaction),
         )
 
 

@@ -109,7 +109,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
                     scope.give_back(key, ordinal)
                 return self._faulty(recorded, faulted, scope, request)
             scope.add(Exchange.of(recorded, "replayed"))
-            return replay(recorded.response, self._timing)
+            return replay(recorded.response, self._timed(request))
         if self.mode is Mode.REPLAY:
             scope.give_back(key, ordinal)
             if self._faults is not None:
@@ -129,15 +129,21 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         request: httpx2.Request,
     ) -> httpx2.Response:
         """Answer with a recording and what a fault makes of it."""
-        timing = self._timing or Timing()
+        timing = self._timed(request) or Timing()
         if faulted is not None:
             recorded = replace(recorded, response=faulted.response)
-            limit = request.extensions.get("timeout", {}).get("read")
-            timing = replace(timing, waits=faulted.waits, read_timeout=limit)
+            timing = replace(timing, waits=faulted.waits)
         scope.add(Exchange.of(recorded, "replayed"))
         if faulted is not None and faulted.refused:
             raise as_exception(recorded.response.error or "")
         return replay(recorded.response, timing)
+
+    def _timed(self, request: httpx2.Request) -> Timing | None:
+        """How time passes for this request, up to the timeout of its client."""
+        if self._timing is None and self._faults is None:
+            return None
+        limit = request.extensions.get("timeout", {}).get("read")
+        return replace(self._timing or Timing(), read_timeout=limit)
 
     async def aclose(self) -> None:
         """Close the inner transport, if it was ever used."""

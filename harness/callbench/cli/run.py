@@ -86,6 +86,12 @@ Faults = Annotated[
         "--faults", help="Lay the faults of this file over the recorded answers; all: every kind."
     ),
 ]
+Pace = Annotated[
+    str | None,
+    typer.Option(
+        "--pace", help="Replay in time, real or 10x as fast, not at once.  [default: instant]"
+    ),
+]
 Trace = Annotated[
     bool,
     typer.Option("--trace", help="Show what each call does, as it ends; keep it in trace.jsonl."),
@@ -127,6 +133,7 @@ def run(
     deadline: Deadline = 300.0,
     trace: Trace = False,
     faults: Faults = None,
+    pace: Pace = None,
     fail_under: FailUnder = None,
     baseline: Baseline = None,
     max_regression: MaxRegression = None,
@@ -138,6 +145,7 @@ def run(
 
     Without arguments: the bundled dataset on the bundled recordings; no key, no network.
     """
+    from callbench.cassette.replay import read_pace
     from callbench.cassette.transport import Mode as CassetteMode
     from callbench.run.config import RunConfig
     from callbench.run.gates import gates_of
@@ -164,6 +172,7 @@ def run(
         trace=trace,
         impl=impl,
         faults=faults,
+        pace=None if pace is None else read_pace(pace),
         out=out,
     )
     gates = gates_of(fail_under or (), max_regression or (), baseline)
@@ -184,13 +193,13 @@ def record(
 
 
 def _takes_options_of_run(verb: Any) -> None:
-    """Let ``record`` take what ``run`` takes but ``--mode``, ``--impl`` and ``--faults``; typer reads the signature."""
+    """Let ``record`` take what ``run`` takes but what is for replay; typer reads the signature."""
     own = inspect.signature(verb, eval_str=True).parameters.values()
     added = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
     taken = [
         one
         for one in inspect.signature(run, eval_str=True).parameters.values()
-        if one.name not in ("mode", "impl", "faults")
+        if one.name not in ("mode", "impl", "faults", "pace")
     ]
     verb.__signature__ = inspect.Signature([*taken, *added])
     verb.__annotations__ = {one.name: one.annotation for one in (*taken, *added)}

@@ -43,7 +43,7 @@ def serve(
     pace: Annotated[
         str | None,
         typer.Option(
-            "--pace", help="real: as recorded; 10x: ten times as fast.  [default: at once]"
+            "--pace", help="real: as recorded; 10x: ten times as fast.  [default: instant]"
         ),
     ] = None,
     grace: Annotated[
@@ -62,12 +62,13 @@ def serve(
     import asyncio
 
     from callbench.cassette.faults.applying import Faults
+    from callbench.cassette.replay import read_pace
     from callbench.cassette.store import Cassette
     from callbench.errors import CassetteError, ExitCode, UsageError
     from callbench.run.scrubbing import scrubbing_of
     from callbench.serve.answering import Answering, By, UsedUp
 
-    speed = None if pace is None else _speed(pace)
+    speed = None if pace is None else read_pace(pace)
     if not cassette.is_file():
         raise UsageError(
             f"There is no cassette {cassette}.", remedy="Give a *.cassette.jsonl file."
@@ -146,17 +147,3 @@ def _plan(faults: str, cassette: Cassette) -> Plan:
         return load_plan(faults)
     cases = dict.fromkeys(one.case for one in cassette)
     return matrix(stages_of(cassette, cases))
-
-
-def _speed(pace: str) -> float:
-    from callbench.errors import UsageError
-
-    if pace == "real":
-        return 1.0
-    try:
-        speed = float(pace.rstrip("x×"))
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed < float("inf"):
-        raise UsageError(f"--pace {pace}: it is real, or a factor as in 10x.")
-    return speed

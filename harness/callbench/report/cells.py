@@ -47,6 +47,10 @@ def _count(key: str) -> Callable[[Row], str]:
     return lambda row: number(row[key])
 
 
+def _median(key: str) -> Callable[[Row], str]:
+    return lambda row: number(row[key]["p50"], 1)
+
+
 _NAME: Column = ("", lambda row: str(row["name"]))
 _CASE_RATES: tuple[Column, ...] = (
     ("exact %", _rate("exact")),
@@ -71,11 +75,13 @@ SPENT: tuple[Column, ...] = (
     _NAME,
     ("p50 ms", lambda row: number(row["latency_ms"]["p50"], 1)),
     ("p95 ms", lambda row: number(row["latency_ms"]["p95"], 1)),
+    ("first token p50 ms", _median("first_token_ms")),
+    ("tokens/s p50", _median("tokens_per_second")),
     ("prompt tokens", _count("prompt_tokens")),
     ("reply tokens", _count("completion_tokens")),
     ("cost", _cost),
 )
-"""What a model took: latency per case, tokens, cost."""
+"""What a model took: latency per case, time to the first token and tokens a second where it streamed, tokens, cost."""
 
 REST: tuple[Column, ...] = (
     _NAME,

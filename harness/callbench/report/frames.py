@@ -32,6 +32,8 @@ _CASE_TYPES = {
     "completion_tokens": "Int64",
     "ms": "float64",
     "first_event_ms": "float64",
+    "first_token_ms": "float64",
+    "tokens_per_second": "float64",
 }
 
 

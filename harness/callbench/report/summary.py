@@ -1,6 +1,6 @@
 """The summary of a run: one pass over its records, keeping counts and never a record.
 
-Counts are kept by cluster, and eight bytes a case for each latency.
+Counts are kept by cluster, and eight bytes a case for each latency and speed.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class Summary:
         self._untold = 0
         self._ms = array("d")
         self._first_ms = array("d")
+        self._first_token_ms = array("d")
+        self._speed = array("d")
 
     def add(self, record: dict[str, Any]) -> None:
         """Count one record, see :func:`callbench.scoring.record.case_record`."""
@@ -105,9 +107,14 @@ class Summary:
         told = record["prompt_tokens"] is not None and record["completion_tokens"] is not None
         self._untold += record["calls"] > 0 and not told
         if record["status"] != "provider_error":
-            self._ms.append(record["timing"]["ms"])
-            if record["timing"]["first_event_ms"] is not None:
-                self._first_ms.append(record["timing"]["first_event_ms"])
+            timing = record["timing"]
+            self._ms.append(timing["ms"])
+            if timing["first_event_ms"] is not None:
+                self._first_ms.append(timing["first_event_ms"])
+            if timing.get("first_token_ms") is not None:  # records of older versions lack it
+                self._first_token_ms.append(timing["first_token_ms"])
+            if timing.get("tokens_per_second") is not None:
+                self._speed.append(timing["tokens_per_second"])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row. ``cost`` is ``None`` without prices or where a token count is unknown.
@@ -129,6 +136,8 @@ class Summary:
             "cost": self._cost(),
             "latency_ms": _quantiles(self._ms),
             "first_event_ms": _quantiles(self._first_ms),
+            "first_token_ms": _quantiles(self._first_token_ms),
+            "tokens_per_second": _quantiles(self._speed),
             "by": {
                 "lang": {key: tally.as_dict() for key, tally in sorted(self._by_lang.items())},
                 "tag": {key: tally.as_dict() for key, tally in sorted(self._by_tag.items())},

@@ -29,6 +29,8 @@ CASE_COLUMNS = (
     "completion_tokens",
     "ms",
     "first_event_ms",
+    "first_token_ms",
+    "tokens_per_second",
 )
 SLOT_COLUMNS = (
     "id",

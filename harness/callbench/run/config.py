@@ -23,7 +23,8 @@ class RunConfig:
     cases in flight, ``deadline`` is in seconds per case. ``repeats`` counts
     the answers that each case is asked for. ``trace`` keeps what the calls did in ``trace.jsonl``.
     Cases with one of ``skip_tags`` are left out. ``impl`` names an implementation that is asked in place of the reference.
-    ``faults`` is a file of faults to lay over the recorded answers, or ``all``.
+    ``faults`` is a file of faults to lay over the recorded answers, or ``all``. ``pace`` replays in time:
+    1 as recorded, 2 twice as fast, ``None`` at once.
     """
 
     dataset: str = "everyday"
@@ -48,6 +49,7 @@ class RunConfig:
     repeats: int = 1
     impl: str | None = None
     faults: str | None = None
+    pace: float | None = None
 
     @property
     def examples(self) -> int | None:

@@ -72,7 +72,22 @@ async def _run(case: Case, repeat: int, system: System, deadline: float) -> Done
         except CassetteError as error:
             miss = error
             outcome = Outcome(status="provider_error", slot_data=case.data, error=error.message)
+        except BaseExceptionGroup as group:  # what a client raised in a task group
+            miss = _first_of(group)
+            if miss is None:
+                raise
+            outcome = Outcome(status="provider_error", slot_data=case.data, error=miss.message)
     return Done(case, outcome, _spent(scope), miss, repeat)
+
+
+def _first_of(group: BaseExceptionGroup[BaseException]) -> CassetteError | None:
+    """The ``CassetteError`` of a group that holds nothing else, however deep."""
+    if group.split(CassetteError)[1] is not None:
+        return None
+    first: BaseException = group
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, CassetteError) else None
 
 
 def _spent(scope: CaseScope) -> Spent:
@@ -80,10 +95,17 @@ def _spent(scope: CaseScope) -> Spent:
     prompt = [usage["prompt_tokens"] for usage in usages if "prompt_tokens" in usage]
     completion = [usage["completion_tokens"] for usage in usages if "completion_tokens" in usage]
     first = next(iter(scope.exchanges), None)
+    streamed = [exchange.tokens for exchange in scope.exchanges if exchange.tokens]
+    timed = [tokens for tokens in streamed if tokens.decoded is not None]
+    decode_ms = sum(tokens.decode_ms for tokens in timed)
     return Spent(
         calls=len(scope.exchanges),
         prompt_tokens=sum(prompt) if prompt else None,
         completion_tokens=sum(completion) if completion else None,
         ms=float(sum(exchange.elapsed_ms for exchange in scope.exchanges)),
         first_event_ms=first.first_event_ms if first else None,
+        first_token_ms=float(streamed[0].first_ms) if streamed else None,
+        tokens_per_second=(
+            1000 * sum(tokens.decoded or 0 for tokens in timed) / decode_ms if timed else None
+        ),
     )

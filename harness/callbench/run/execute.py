@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
+from callbench.cassette.miss import CassetteMiss
+from callbench.cassette.network import no_network
 from callbench.cassette.scrub import mask_bytes
 from callbench.cassette.transport import Mode
 from callbench.dataset.case import Case
@@ -60,9 +63,11 @@ class Finished:
         failed = f"{self.failures} of {cases} {what} failed at {where}: {self.failure}"
         if self.miss is not None:
             also = f"\nBeside that, {failed}" if self.failures else ""
+            lack = (
+                "lack a recording" if isinstance(self.miss, CassetteMiss) else "were not replayed"
+            )
             return CassetteError(
-                f"{self.misses} of {cases} {what} lack a recording. The first:\n"
-                f"{self.miss.message}{also}",
+                f"{self.misses} of {cases} {what} {lack}. The first:\n{self.miss.message}{also}",
                 remedy=self.miss.remedy,
             )
         if self.failures and self.faults is None:  # under faults they are what is expected
@@ -99,7 +104,7 @@ async def execute(
     total = len(dataset.cases) * config.repeats
     started = time.perf_counter()
     tracer = Tracer() if config.trace else None
-    async with opened(config, whole, dataset, tracer) as run:
+    async with _offline(config), opened(config, whole, dataset, tracer) as run:
         info = run.info
         directory = create_run(config, info)
         patient = config.faults is not None
@@ -143,6 +148,17 @@ async def execute(
         failures.first,
         faults,
     )
+
+
+@asynccontextmanager
+async def _offline(config: RunConfig) -> AsyncIterator[None]:
+    """Replay reaches no network; an implementation may reach the answers we serve it on loopback."""
+    with (
+        no_network(loopback=config.impl is not None)
+        if config.mode is Mode.REPLAY
+        else nullcontext()
+    ):
+        yield
 
 
 async def run_baseline(name: str, cases: Iterable[Case]) -> AsyncIterator[Record]:

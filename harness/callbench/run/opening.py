@@ -107,7 +107,13 @@ async def opened(
         faults = _faults(config, cassette, dataset)
         sleep = asyncio.sleep if faults is None else VirtualTime(config.deadline).sleep
         async with open_models(
-            roles, cassette, config.mode, command=command, faults=faults, sleep=sleep
+            roles,
+            cassette,
+            config.mode,
+            command=command,
+            faults=faults,
+            pace=config.pace,
+            sleep=sleep,
         ) as models:
             system: System
             if config.examples is None:
@@ -140,6 +146,8 @@ def _refuse(config: RunConfig) -> None:
         raise UsageError("--trace follows one answer to each case; leave out --repeats.")
     if config.faults is not None:
         _refuse_with_faults(config)
+    if config.pace is not None:
+        _refuse_with_pace(config)
     if config.shots is not None and config.system != "fewshot":
         raise UsageError(
             f"--shots is for --system fewshot; {config.system} shows no examples.",
@@ -162,6 +170,24 @@ def _refuse_with_faults(config: RunConfig) -> None:
         )
     if config.system in BASELINES:
         raise UsageError(f"--faults: --system {config.system} asks no model.")
+
+
+def _refuse_with_pace(config: RunConfig) -> None:
+    given = {
+        f"--mode {config.mode}": (
+            config.mode is not Mode.REPLAY,
+            "Only what is replayed has a pace.",
+        ),
+        "--faults": (config.faults is not None, "There time is simulated, and not waited for."),
+        "--impl": (
+            config.impl is not None,
+            "Point the implementation at callbench serve CASSETTE --pace real.",
+        ),
+        f"--system {config.system}": (config.system in BASELINES, "It asks no model."),
+    }
+    for option, (there, remedy) in given.items():
+        if there:
+            raise UsageError(f"--pace does not go with {option}.", remedy=remedy)
 
 
 def _refuse_with_impl(config: RunConfig) -> None:

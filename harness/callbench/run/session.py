@@ -69,11 +69,13 @@ async def open_models(
     *,
     command: str,
     faults: Faults | None = None,
+    pace: float | None = None,
     sleep: Sleep = asyncio.sleep,
 ) -> AsyncIterator[Models]:
     """Give the models of ``roles``; nothing is started or connected before it is needed.
 
-    ``command`` is what a miss tells the user to run. ``faults`` are laid over what is replayed;
+    ``command`` is what a miss tells the user to run. ``faults`` are laid over what is replayed,
+    at ``pace`` (``None``: at once);
     ``sleep`` is how they, and the waits before a retry, let time pass.
     """
     async with AsyncExitStack() as stack:
@@ -87,7 +89,7 @@ async def open_models(
                 base_url=opened.base_url,
                 secrets=[opened.api_key] if opened.api_key else [],
                 command=command,
-                timing=None if faults is None else Timing(sleep=sleep),
+                timing=None if faults is None and pace is None else Timing(pace, sleep),
                 faults=faults,
             )
             endpoint = Endpoint(

@@ -25,13 +25,19 @@ from callbench.scoring.result import CaseScore, SlotScore
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a case took: model calls, tokens (``None`` where no usage was told), milliseconds."""
+    """What a case took: model calls, tokens (``None`` where no usage was told), milliseconds.
+
+    ``first_token_ms`` is that of the first answer that was streamed, ``tokens_per_second`` that of all that
+    were, see :mod:`callbench.cassette.tokens`.
+    """
 
     calls: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     ms: float = 0.0
     first_event_ms: float | None = None
+    first_token_ms: float | None = None
+    tokens_per_second: float | None = None
 
 
 def case_record(case: Case, outcome: Outcome, score: CaseScore, spent: Spent) -> dict[str, Any]:
@@ -49,11 +55,15 @@ def case_record(case: Case, outcome: Outcome, score: CaseScore, spent: Spent) ->
         "completion_tokens": spent.completion_tokens,
         "timing": {
             "ms": round(spent.ms, 3),
-            "first_event_ms": (
-                None if spent.first_event_ms is None else round(spent.first_event_ms, 3)
-            ),
+            "first_event_ms": _rounded(spent.first_event_ms),
+            "first_token_ms": _rounded(spent.first_token_ms),
+            "tokens_per_second": _rounded(spent.tokens_per_second),
         },
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
 
 
 def stored_outcome(record: dict[str, Any]) -> Outcome | None:

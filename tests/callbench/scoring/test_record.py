@@ -32,7 +32,9 @@ def test_the_record_says_everything_and_what_the_clock_decides_comes_last(make_c
         cluster="d",
     )
     outcome = Outcome(slot_data={"a": "X"}, filled_by={"/a": "stage1"}, error="")
-    record = case_record(case, outcome, score_case(case, outcome), Spent(2, 100, 7, 12.3456, 1.0))
+    record = case_record(
+        case, outcome, score_case(case, outcome), Spent(2, 100, 7, 12.3456, 1.0, 1.23456, 50.0)
+    )
     assert record == {
         "id": "c",
         "lang": "en",
@@ -73,7 +75,12 @@ def test_the_record_says_everything_and_what_the_clock_decides_comes_last(make_c
         "calls": 2,
         "prompt_tokens": 100,
         "completion_tokens": 7,
-        "timing": {"ms": 12.346, "first_event_ms": 1.0},
+        "timing": {
+            "ms": 12.346,
+            "first_event_ms": 1.0,
+            "first_token_ms": 1.235,
+            "tokens_per_second": 50.0,
+        },
     }
     assert list(record)[-1] == "timing"
 
