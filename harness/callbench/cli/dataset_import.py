@@ -74,4 +74,4 @@ def _tell(report: Report, out: Path) -> None:
         typer.echo(f"  {kind}: {count}")
     licences = sorted({str(source["licence"]) for source in report.sources} - {""})
     typer.echo(f"licence: {', '.join(licences) or 'none found'}")
-    typer.echo(f"wrote {out}")
+    typer.echo(f"wrote {out}" if report.cases else f"wrote {out}; no case: all is out of scope")

@@ -87,7 +87,10 @@ class AcceptedCall:
 
     def _empty_is_value(self, path: tuple[Any, ...]) -> bool:
         nodes = tooling(self.schema).declared.at(path)
-        return any(_OMIT in node.get("enum", ()) or node.get("default") == _OMIT for node in nodes)
+        return any(
+            _OMIT in node["enum"] if "enum" in node else node.get("default") == _OMIT
+            for node in nodes
+        )
 
     def _first(self, path: tuple[Any, ...], value: Any) -> Any:
         """Return the expected form of an accepted value, noting what else is right beneath it."""

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from callbench.dataset.importers.acebench_question import known, turns
+from callbench.dataset.importers.answers import Answers
 from callbench.dataset.importers.base import Defect, Draft, Excluded, Item, Member, Source
 from callbench.dataset.importers.records import (
     case_record,
@@ -86,13 +87,13 @@ def _category(member: Member, source: Source) -> Iterator[Item]:
             continue
         if gold is None:
             gold = _gold(member, source)
-        answer = gold.pop(str(entry["id"]), None)
+        answer = gold.of(str(entry["id"]))
         yield from _entry(entry, origin, category, lang, answer[1] if answer else None)
-    for name, (place, _) in (gold or {}).items():
-        yield Excluded(place, "no-question", f'The gold "{name}" has no question of that id.')
+    if gold is not None:
+        yield from gold.unused()
 
 
-def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]]:
+def _gold(member: Member, source: Source) -> Answers:
     named = source.extra.get("gold")
     if named is not None:
         found = named.given or next(iter(named.files(member.parts[-1])), None)
@@ -104,15 +105,15 @@ def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]]:
                 f"{member.full}: its gold is not beside it as possible_answer/{member.parts[-1]}.",
                 remedy="Name it with --gold FILE.",
             )
-        return {}
-    answers: dict[str, tuple[str, Any]] = {}
+        return Answers()
+    answers = Answers()
     for number, entry in found.records():
         if not isinstance(entry, dict) or "id" not in entry or "ground_truth" not in entry:
             raise DatasetError(
                 f"{found.full}:{number}: no ACEBench gold: it needs id and ground_truth.",
                 remedy="Give the file of possible_answer/.",
             )
-        answers.setdefault(str(entry["id"]), (f"{found.name}#{number}", entry["ground_truth"]))
+        answers.add(str(entry["id"]), f"{found.name}#{number}", entry["ground_truth"])
     return answers
 
 

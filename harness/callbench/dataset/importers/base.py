@@ -27,6 +27,16 @@ KINDS = (
 """Kinds of gold defects."""
 
 
+OUT_OF_SCOPE = frozenset(
+    {"agent", "agentic", "any-call", "irrelevant", "language", "multi-turn", "no-call",
+     "prompt-variants", "relaxed-by-system", "result"}
+)  # fmt: skip
+"""Kinds of exclusion that say what a record is, not what is wrong with it.
+
+A source of nothing else is a sound file of its format, and its report has no case.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """A fault of the gold.
@@ -79,6 +89,7 @@ class Importer(Protocol):
 
 __all__ = [
     "KINDS",
+    "OUT_OF_SCOPE",
     "Defect",
     "Draft",
     "Excluded",

@@ -1,8 +1,8 @@
 """The Berkeley Function-Calling Leaderboard, version 3 and 4: single-turn categories.
 
 A question file is JSON Lines ``{id, question: [[message, …], …], function: [{name, description,
-parameters}]}``; its gold stands in ``possible_answer/`` under the same name: ``{id, ground_truth:
-[{function: {parameter: [accepted, …]}}]}``.
+parameters}]}``; its gold stands in ``possible_answer/`` under the same name, beside it or one directory up:
+``{id, ground_truth: [{function: {parameter: [accepted, …]}}]}``.
 
 In a list of accepted values the first is the expected one and the rest are accepted. The empty
 text in it is no value but the mark "may be left out", so it becomes ``may_omit``; where it stands
@@ -11,10 +11,12 @@ has the empty text). An object in the list holds such lists at its leaves, and s
 a list of objects. A required parameter that may be left out is a defect, an empty list of accepted
 values too: nothing at all would be right.
 
-The executable categories of version 3 have their gold in the question file, as Python calls of keyword
-arguments. A record of an irrelevance category has no gold: nothing is expected and every parameter of the tool
-is unfillable. Of several tools the called one is the case's; an irrelevance case takes the first. Multi-turn
-and agentic categories have other gold and are left out with the reason.
+The gold of the executable categories are Python calls of keyword arguments, in version 3 in the question
+file itself. A record of an irrelevance category has no gold: nothing is expected and every parameter of the tool
+is unfillable. Of several tools the called one is the case's; an irrelevance case takes the first. Left out
+with the reason are the multi-turn and agentic categories (memory, web search), which have other gold, the
+relevance category, where some call is right and no gold says which, and ``format_sensitivity``, which
+lists questions of other categories to be asked in other prompts.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from callbench.dataset.importers.accepted import AcceptedCall
+from callbench.dataset.importers.answers import Answers as _Answers
 from callbench.dataset.importers.base import Draft, Excluded, Item, Member, Source
 from callbench.dataset.importers.records import (
     case_record,
@@ -34,6 +37,8 @@ from callbench.dataset.importers.records import (
 from callbench.dataset.importers.types import draft7
 from callbench.errors import DatasetError, UsageError
 from corecall.slot.processor import SchemaError
+
+_VARIANTS = "format_sensitivity"
 
 
 class Bfcl:
@@ -66,9 +71,13 @@ def _category(member: Member, source: Source) -> Iterator[Item]:
     category = member.stem
     for version in ("BFCL_v3_", "BFCL_v4_", "BFCL_"):
         category = category.removeprefix(version)
-    # live_relevance asks for some call and has no gold of which; it is told by its shape.
+    if category == _VARIANTS:
+        yield Excluded(
+            f"{member.name}#1", "prompt-variants", "It lists questions of other categories."
+        )
+        return
     irrelevant = "irrelevance" in category
-    gold: dict[str, tuple[str, Any]] | None = None
+    gold: _Answers | None = None
     for number, entry in member.records():
         origin = f"{member.name}#{number}"
         if not isinstance(entry, dict) or "id" not in entry or "question" not in entry:
@@ -76,39 +85,55 @@ def _category(member: Member, source: Source) -> Iterator[Item]:
                 f"{member.full}:{number}: no BFCL question: it needs id and question.",
                 remedy="Give the question file; its gold is found beside it or named by --gold.",
             )
+        other = _out_of_scope(entry, category)
+        if other is not None:
+            yield Excluded(origin, *other)
+            continue
         if gold is None and not irrelevant and "ground_truth" not in entry:
             gold = _gold(member, source)
         yield from _entry(entry, origin, category, irrelevant=irrelevant, gold=gold)
     if gold:
-        for name, (place, _) in gold.items():
-            yield Excluded(place, "no-question", f'The gold "{name}" has no question of that id.')
+        yield from gold.unused()
 
 
-def _gold(member: Member, source: Source) -> dict[str, tuple[str, Any]]:
+def _out_of_scope(entry: dict[str, Any], category: str) -> tuple[str, str] | None:
+    """Return the kind and the reason why a category has no single gold call, ``None`` when it has."""
+    if category.startswith("multi_turn"):
+        return "multi-turn", "Calls against a simulated system, no single gold call."
+    if category.startswith(("memory", "web_search")) or (
+        "involved_classes" in entry and "function" not in entry
+    ):
+        return "agentic", "Judged by the answer of an agent, not by calls."
+    if category.endswith("relevance") and "irrelevance" not in category:
+        return "any-call", "Some call is right, and no gold says which."
+    return None
+
+
+def _gold(member: Member, source: Source) -> _Answers:
     named = source.extra.get("gold")
     if named is not None:
         given = named.given
         found = given or next(iter(named.files(f"{member.stem}.json*")), None)
     else:
         name = member.parts[-1]
-        found = member.beside(f"possible_answer/{name}")
+        found = member.beside(f"possible_answer/{name}") or member.beside(
+            f"../possible_answer/{name}"
+        )
     if found is None:
-        if source.given and not any(
-            word in member.stem for word in ("multi_turn", "memory", "web_")
-        ):
+        if source.given:
             raise UsageError(
                 f"{member.full}: its gold is not beside it as possible_answer/{member.parts[-1]}.",
                 remedy="Name it with --gold FILE.",
             )
-        return {}
-    answers: dict[str, tuple[str, Any]] = {}
+        return _Answers()
+    answers = _Answers()
     for number, entry in found.records():
         if not isinstance(entry, dict) or "id" not in entry or "ground_truth" not in entry:
             raise DatasetError(
                 f"{found.full}:{number}: no BFCL gold: it needs id and ground_truth.",
                 remedy="Give the file of possible_answer/.",
             )
-        answers.setdefault(str(entry["id"]), (f"{found.name}#{number}", entry["ground_truth"]))
+        answers.add(str(entry["id"]), f"{found.name}#{number}", entry["ground_truth"])
     return answers
 
 
@@ -118,25 +143,25 @@ def _entry(
     category: str,
     *,
     irrelevant: bool,
-    gold: dict[str, tuple[str, Any]] | None,
+    gold: _Answers | None,
 ) -> Iterator[Item]:
     name = str(entry["id"])
-    answer = gold.pop(name, None) if gold else None
-    plain = "ground_truth" in entry
-    if plain:
-        answer = (origin, _written_calls(entry["ground_truth"]))
+    answer = gold.of(name) if gold else None
+    if "ground_truth" in entry:
+        answer = (origin, entry["ground_truth"])
+    plain = "ground_truth" in entry or (answer is not None and _is_written(answer[1]))
+    if plain and answer is not None:
+        answer = (answer[0], _written_calls(answer[1]))
     tools = entry.get("function")
     if isinstance(tools, dict):
         tools = [tools]
     if isinstance(tools, list):
         tools = [tool for tool in tools if isinstance(tool, dict)]
-    if category.startswith("multi_turn") or not isinstance(tools, list) or not tools:
-        yield Excluded(
-            origin, "multi-turn", "Calls against a simulated system, no single gold call."
-        )
+    if not isinstance(tools, list) or not tools:
+        yield Excluded(origin, "no-tool", "No tool is offered.")
         return
     said = messages(entry["question"])
-    if said is None:
+    if said is None or not said[-1]["content"].strip():
         yield Excluded(origin, "no-question", "There is no message of a user to answer.")
         return
     base = {"id": name, "lang": language(said[-1]["content"]), "question": said[-1]["content"],
@@ -153,9 +178,13 @@ def _entry(
     yield from _calls(answer[1], origin, base, tools, tags, plain=plain)
 
 
+def _is_written(truth: Any) -> bool:
+    return isinstance(truth, list) and all(isinstance(call, str) for call in truth)
+
+
 def _written_calls(truth: Any) -> Any:
     """Return calls that are written as Python, ``f(a=1)``, as arguments by function."""
-    if not isinstance(truth, list) or not all(isinstance(call, str) for call in truth):
+    if not _is_written(truth):
         return truth
     calls = []
     for written in truth:

@@ -26,7 +26,7 @@ from callbench.dataset.importers.dialogue import (
     documents,
     without_empty,
 )
-from callbench.dataset.importers.node import Node
+from callbench.dataset.importers.node import Node, each
 from callbench.errors import DatasetError
 
 _WANTED = "a file of CrossWOZ: an object of dialogues by task id, each with messages"
@@ -48,11 +48,12 @@ class CrossWoz:
                 f"{source.path}: no *.json in it.", remedy=f"This must be {_WANTED}."
             )
         for member in members:
-            for task_id, dialogue in Node(member.json(), member.full, _WANTED).entries():
-                yield from _dialogue(dialogue, f"{member.name}#{task_id}", task_id)
+            found = Node(member.json(), member.full, _WANTED).object()
+            yield from each(member, found.items(), _WANTED, _dialogue)
 
 
-def _dialogue(dialogue: Node, origin: str, task_id: str) -> Iterator[Item]:
+def _dialogue(origin: str, dialogue: Node) -> Iterator[Item]:
+    task_id = origin.rpartition("#")[2]
     turns: list[Turn] = []
     steps = Steps()
     before: dict[str, dict[str, str]] = {}

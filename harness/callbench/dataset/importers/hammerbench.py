@@ -28,7 +28,7 @@ from callbench.dataset.importers.dialogue import (
     asked,
     without_empty,
 )
-from callbench.dataset.importers.node import Node
+from callbench.dataset.importers.node import Node, each
 from callbench.dataset.importers.types import draft7
 from callbench.errors import DatasetError
 from corecall import pointer
@@ -58,12 +58,14 @@ class HammerBench:
         for member in members:
             folder = "/".join(member.parts[:-1])
             stem = f"{folder}/{member.stem}" if folder and len(members) > 1 else member.stem
-            for number, value in member.records():
-                node = Node(value, f"{member.full}#{number}", _WANTED)
-                yield from _dialogue(node, f"{member.name}#{number}", stem, number)
+
+            def dialogue(origin: str, node: Node, stem: str = stem) -> Iterator[Item]:
+                return _dialogue(node, origin, stem, origin.rpartition("#")[2])
+
+            yield from each(member, member.records(), _WANTED, dialogue)
 
 
-def _dialogue(node: Node, origin: str, stem: str, number: int) -> Iterator[Item]:
+def _dialogue(node: Node, origin: str, stem: str, number: str) -> Iterator[Item]:
     own = node.value.get("id") if isinstance(node.value, dict) else None
     key = f"{stem}/{number if own is None else own}"
     cluster = key if own is None else f"hammerbench-{own}"

@@ -45,7 +45,7 @@ from callbench.dataset.importers.source import loads
 from callbench.dataset.importers.types import draft7
 from callbench.dataset.tooling import tooling
 from callbench.errors import DatasetError, UsageError
-from corecall.slot.processor import SchemaError
+from corecall.slot.processor import DataError, SchemaError
 
 _TEXTS = ("id", "lang", "question", "summary", "now", "cluster", "tool.name", "tool.description")
 _LONGEST_CELL = 2**27
@@ -105,6 +105,12 @@ class Csv(_Table):
             try:
                 header = next(reader, [])
                 _columns(member, header, mapping)
+                for column in sorted(mapping.wanted()):
+                    if header.count(column) > 1:
+                        raise DatasetError(
+                            f'{member.full}:1: the column "{column}" stands twice.',
+                            remedy="Rename one of them, so that the mapping can name it.",
+                        )
                 for row in reader:
                     if not row:
                         continue
@@ -115,9 +121,14 @@ class Csv(_Table):
                             remedy="Quote a cell that holds the delimiter or a line break.",
                         )
                     yield reader.line_num, dict(zip(header, row, strict=True))
-            except (csv.Error, UnicodeDecodeError) as error:
+            except UnicodeDecodeError as error:
                 raise DatasetError(
                     f"{member.full}:{reader.line_num + 1}: {error}.", remedy="Save it as UTF-8 CSV."
+                ) from None
+            except csv.Error as error:
+                raise DatasetError(
+                    f"{member.full}:{reader.line_num}: {error}.",
+                    remedy='Close every quote, and write a quote inside a cell as "".',
                 ) from None
 
 
@@ -255,6 +266,8 @@ def _item(row: dict[str, Any], origin: str, number: int, mapping: Columns) -> It
             record["expected"] = _expected(row, mapping, schema or {}, record.get("expected", {}))
         except SchemaError as error:
             return Excluded(origin, "invalid-schema", f"{error}.")
+        except DataError as error:
+            return Excluded(origin, "broken-cell", f"{error}.")
     return Draft(origin, record)
 
 

@@ -78,9 +78,14 @@ def _tools(source: Source) -> dict[str, dict[str, Any]]:
         pages = member.json()
         for page in pages if isinstance(pages, list) else [pages]:
             inner = page.get("result", page) if isinstance(page, dict) else None
+            if isinstance(page, dict) and page.get("error"):
+                raise DatasetError(
+                    f"{member.full}: the server answered with an error: {_reason(page['error'])}.",
+                    remedy="Ask it for tools/list again and save that answer.",
+                )
             tools = inner.get("tools", [inner]) if isinstance(inner, dict) else None
             if not isinstance(tools, list) or not all(
-                isinstance(tool, dict) and "name" in tool for tool in tools
+                isinstance(tool, dict) and isinstance(tool.get("name"), str) for tool in tools
             ):
                 raise DatasetError(
                     f"{member.full}: no answer to tools/list: there is no list of tools in it.",
@@ -92,5 +97,10 @@ def _tools(source: Source) -> dict[str, dict[str, Any]]:
                         f'{member.full}: the tool "{tool["name"]}" stands twice.',
                         remedy="Keep one of the two.",
                     )
-                found[str(tool["name"])] = tool
+                found[tool["name"]] = tool
     return found
+
+
+def _reason(error: Any) -> str:
+    """Return what a JSON-RPC error says."""
+    return str(error.get("message", error) if isinstance(error, dict) else error).rstrip(".")

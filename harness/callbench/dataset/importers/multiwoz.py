@@ -30,7 +30,7 @@ from callbench.dataset.importers.dialogue import (
     documents,
     without_empty,
 )
-from callbench.dataset.importers.node import Node
+from callbench.dataset.importers.node import Node, each
 from callbench.errors import DatasetError
 from corecall import pointer
 
@@ -59,11 +59,12 @@ class MultiWoz:
                 f"{source.path}: no dialogue file in it.", remedy=f"This must be {_WANTED}."
             )
         for member in members:
-            for name, dialogue in Node(member.json(), member.full, _WANTED).entries():
-                yield from _dialogue(dialogue, f"{member.name}#{name}", name)
+            found = Node(member.json(), member.full, _WANTED).object()
+            yield from each(member, found.items(), _WANTED, _dialogue)
 
 
-def _dialogue(dialogue: Node, origin: str, name: str) -> Iterator[Item]:
+def _dialogue(origin: str, dialogue: Node) -> Iterator[Item]:
+    name = origin.rpartition("#")[2]
     turns: list[Turn] = []
     steps = Steps()
     before: dict[str, dict[str, Any]] = {}

@@ -21,7 +21,7 @@ from typing import Any
 
 from callbench.dataset.importers.base import Draft, Excluded, Item, Member, Source
 from callbench.dataset.importers.dialogue import without_empty
-from callbench.dataset.importers.node import Node
+from callbench.dataset.importers.node import Node, each
 from callbench.dataset.importers.types import draft7
 from callbench.errors import DatasetError
 
@@ -49,9 +49,13 @@ class Nestful:
         for member in members:
             tools = _tools(member)
             stem = member.stem.removesuffix("-data")
-            for number, value in member.records():
-                node = Node(value, f"{member.full}#{number}", _WANTED)
-                yield from _request(node, f"{member.name}#{number}", f"{stem}/{number}", tools)
+
+            def request(
+                origin: str, node: Node, stem: str = stem, tools: dict[str, Node] = tools
+            ) -> Iterator[Item]:
+                return _request(node, origin, f"{stem}/{origin.rpartition('#')[2]}", tools)
+
+            yield from each(member, member.records(), _WANTED, request)
 
 
 def _tools(member: Member) -> dict[str, Node]:

@@ -6,11 +6,12 @@ and anything else is a ``DatasetError`` with the file, the record, the path in i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from callbench.dataset.declared import json_type
+from callbench.dataset.importers.base import Excluded, Item, Member
 from callbench.errors import DatasetError
 
 
@@ -72,3 +73,31 @@ class Node:
             raise self.fail(f'the member "{key}" is missing')
         gap = "." if "#" in self.place else "#"
         return Node(found[key], f"{self.place}{gap}{key}", self.wanted)
+
+
+def each(
+    member: Member,
+    records: Iterable[tuple[str | int, Any]],
+    wanted: str,
+    read: Callable[[str, Node], Iterator[Item]],
+) -> Iterator[Item]:
+    """Read the records of a file, each by its key and value, and leave out those of another shape.
+
+    ``read`` takes the record's origin and its node. A file without any record of the right shape is not
+    of the format: the ``DatasetError`` of its first one is raised. Where others are sound, a broken
+    one is one item, whatever it holds.
+    """
+    sound = False
+    first: DatasetError | None = None
+    for key, value in records:
+        origin = f"{member.name}#{key}"
+        try:
+            items = list(read(origin, Node(value, f"{member.full}#{key}", wanted)))
+        except DatasetError as error:
+            first = first or error
+            yield Excluded(origin, "broken-record", error.message)
+            continue
+        sound = True
+        yield from items
+    if first is not None and not sound:
+        raise first

@@ -70,7 +70,8 @@ class _Request:
         self.entry = entry
         self.origin = origin
         self.name = str(entry.get("id", number))
-        self.tools = [tool.get("function", tool) for tool in _objects(entry.get("tools"))]
+        tools = [tool.get("function", tool) for tool in _objects(entry.get("tools"))]
+        self.tools = _objects(tools)
         self.tools += _objects(entry.get("functions"))
         self.messages = _objects(entry["messages"])
         self.steps: list[dict[str, Any]] = []
@@ -83,11 +84,11 @@ class _Request:
         base = self._base()
         tags = ["openai-tools", *["multiple-tools"] * (len(self.tools) > 1)]
         if not wanted:
-            tool = self.tools[0]
-            schema = draft7(tool.get("parameters"))
+            first = self.tools[0]
+            schema = draft7(first.get("parameters"))
             yield Draft(
                 self.origin,
-                case_record(base, tool, schema, {}, unfillable=declared_places(schema),
+                case_record(base, first, schema, {}, unfillable=declared_places(schema),
                             steps=self.steps, tags=[*tags, "irrelevance"]),
             )  # fmt: skip
             return
@@ -121,9 +122,11 @@ class _Request:
             last = self.messages[-1] if self.messages else {}
             calls = _tool_calls(last) if last.get("role") == "assistant" else []
             if not calls:
-                raise _Unusable("no-call", "Neither expected nor the last message has a call.")
+                raise _Unusable("no-expected", "Neither expected nor the last message has a call.")
             self.messages = self.messages[:-1]
         calls = [calls] if isinstance(calls, dict) else calls
+        if not isinstance(calls, list) or len(_objects(calls)) < len(calls):
+            raise _Unusable("broken-expected", "What is expected is no list of calls.")
         found = []
         for call in _objects(calls):
             inner = call.get("function", call)
@@ -144,6 +147,7 @@ class _Request:
             role, text = message.get("role"), _text(message.get("content"))
             for call in _tool_calls(message):
                 inner = call.get("function", call)
+                inner = inner if isinstance(inner, dict) else call
                 pending[str(call.get("id", ""))] = (
                     str(inner.get("name", "")), inner.get("arguments", {}))  # fmt: skip
             if role in ("tool", "function"):

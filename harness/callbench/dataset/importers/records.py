@@ -60,10 +60,18 @@ def messages(question: Any) -> list[dict[str, str]] | None:
     return [
         {
             "role": each["role"] if each.get("role") in ("user", "system") else "assistant",
-            "content": str(each.get("content") or ""),
+            "content": _content(each.get("content")),
         }
         for each in flat[: last + 1]
     ]
+
+
+def _content(content: Any) -> str:
+    """Return the text of a message, which may also be a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return str(content or "")
 
 
 def language(text: str) -> str:

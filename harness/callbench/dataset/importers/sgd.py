@@ -27,7 +27,7 @@ from callbench.dataset.importers.dialogue import (
     asked,
     without_empty,
 )
-from callbench.dataset.importers.node import Node
+from callbench.dataset.importers.node import Node, each
 from callbench.errors import DatasetError
 from corecall import pointer
 
@@ -59,11 +59,17 @@ class Sgd:
                 services[folder] = _services(member)
             # Splits number their dialogues alike, so several of them need their name in the id.
             prefix = f"{'/'.join(folder)}/" if len(folders) > 1 else ""
-            for number, value in member.records():
-                node = Node(value, f"{member.full}#{number}", _WANTED)
-                yield from _Dialogue(
-                    node, f"{member.name}#{number}", prefix, services[folder]
-                ).read()
+            known = services[folder]
+
+            def dialogue(
+                origin: str,
+                node: Node,
+                prefix: str = prefix,
+                known: dict[str, Node] = known,
+            ) -> Iterator[Item]:
+                return _Dialogue(node, origin, prefix, known).read()
+
+            yield from each(member, member.records(), _WANTED, dialogue)
 
 
 def _services(member: Member) -> dict[str, Node]:

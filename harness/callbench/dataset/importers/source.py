@@ -182,7 +182,7 @@ class Source:
         self.path = path
         self.extra = dict(extra or {})
         self.opened: dict[str, Member] = {}
-        self.zipped = path.is_file() and zipfile.is_zipfile(path)
+        self.zipped = path.is_file() and (zipfile.is_zipfile(path) or _begins_as_zip(path))
         self._zip = self._unzip() if self.zipped else None
 
     def _unzip(self) -> zipfile.ZipFile:
@@ -295,6 +295,12 @@ class _Bounded:
                 remedy="This is no set of this format; unpack it yourself if it is.",
             )
         return raw
+
+
+def _begins_as_zip(path: Path) -> bool:
+    """Say whether a file is a zip whose end is lost."""
+    with path.open("rb") as stream:
+        return stream.read(4) == b"PK\x03\x04"
 
 
 def _is_licence(name: str) -> bool:

@@ -19,7 +19,14 @@ from typing import Any
 import callbench
 from callbench.dataset.importers import IMPORTERS
 from callbench.dataset.importers.audit import audit
-from callbench.dataset.importers.base import Defect, Draft, Excluded, Importer, Item
+from callbench.dataset.importers.base import (
+    OUT_OF_SCOPE,
+    Defect,
+    Draft,
+    Excluded,
+    Importer,
+    Item,
+)
 from callbench.dataset.importers.source import Source
 from callbench.dataset.lines import parse
 from callbench.dataset.problems import Fault
@@ -88,7 +95,8 @@ def import_dataset(
 
     ``extra`` are further files by option name, ``limit`` the most cases to write. Raises
     :class:`UsageError` for a wrong option or an ``out`` that is not empty, :class:`DatasetError`
-    for a source that is not of the format or holds no case at all.
+    for a source that is not of the format, or of which no record made a case; but where all of them
+    are merely out of scope, the report is written with every one of them and no case.
     """
     if name not in IMPORTERS:
         raise UsageError(
@@ -154,7 +162,7 @@ def _write(
             report.defects += [(record["id"], defect) for defect in defects]
             if report.cases == limit:
                 break
-    if not report.cases:
+    if not report.cases and not (report.excluded and _out_of_scope(report)):
         counts = ", ".join(f"{kind} {n}" for kind, n in report.excluded_by_kind().items())
         why = f"; left out: {counts}: {report.excluded[0].why}" if report.excluded else ""
         raise DatasetError(
@@ -162,6 +170,10 @@ def _write(
             f"{why}",
             remedy="Is it a file of this format?",
         )
+
+
+def _out_of_scope(report: Report) -> bool:
+    return OUT_OF_SCOPE.issuperset(report.excluded_by_kind())
 
 
 def _unwritable(line: str) -> str:

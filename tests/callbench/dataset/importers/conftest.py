@@ -15,7 +15,9 @@ from callbench.dataset import Case, load_dataset
 from callbench.dataset.importers.writing import import_dataset
 from callbench.scoring import Outcome, score_case
 
-PUBLIC = Path(os.environ.get("CALLBENCH_SHARED_DATA", Path(__file__).parents[5] / "shared" / "data"))
+PUBLIC = Path(
+    os.environ.get("CALLBENCH_SHARED_DATA", Path(__file__).parents[5] / "shared" / "data")
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def imported(tmp_path: Path) -> Callable[..., Imported]:
         assert report["cases"] == len(records)
         assert len(report["excluded_items"]) == sum(report["excluded"].values())
         assert len(report["defect_items"]) == sum(report["defects"].values())
-        return Imported(out, records, list(load_dataset(out).cases), report)
+        cases = list(load_dataset(out).cases) if records else []
+        return Imported(out, records, cases, report)
 
     return run
 

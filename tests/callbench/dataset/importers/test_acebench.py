@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from callbench.errors import DatasetError
 from callbench.scoring.outcome import Outcome
 from callbench.scoring.verdict import score_case
 
@@ -142,8 +141,9 @@ class TestNormal:
         }
 
     def test_agent_categories_are_out_of_scope(self, ace: Import) -> None:
-        with pytest.raises(DatasetError, match="agent 1"):
-            ace("agent_multi_step", ({"initial_config": {}}, [{"State": {}}]))
+        found = ace("agent_multi_step", ({"initial_config": {}}, [{"State": {}}]))
+        assert found.report["excluded"] == {"agent": 1}
+        assert not found.records
 
     def test_both_languages_at_once_keep_apart(
         self, lines: Lines, imported: Import, tmp_path: Path

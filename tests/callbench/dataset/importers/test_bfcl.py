@@ -70,6 +70,17 @@ class TestAcceptLists:
         assert record["expected"] == {"city": "Oslo"}
         assert record["accept"] == {"/city": {"values": ["OSL", "Oslo, Norway"]}}
 
+    def test_the_empty_text_is_no_value_that_the_enum_refuses(self, simple: Import) -> None:
+        """As in live_multiple: the default is empty and the enum has no such member."""
+        tool = {"name": "hotel.book", "parameters": {"type": "dict", "properties": {
+            "city": {"type": "string"},
+            "room": {"type": "string", "enum": ["single", "double"], "default": ""},
+            "note": {"type": "string", "default": ""}}}}  # fmt: skip
+        gold = {"city": ["Oslo"], "room": [""], "note": [""]}
+        found = simple(gold, function=[tool])
+        assert found.records[0]["expected"] == {"city": "Oslo", "note": ""}
+        assert not found.report["defects"]
+
     def test_the_empty_text_means_may_be_left_out(self, simple: Import) -> None:
         (record,) = simple({"city": ["Oslo"], "nights": ["", 2, 3]}).records
         assert record["expected"] == {"city": "Oslo", "nights": 2}
@@ -237,8 +248,90 @@ class TestCalls:
             "involved_classes": [],
         }
         file = lines("BFCL_v4_multi_turn_base.json", entry)
-        with pytest.raises(DatasetError, match="multi-turn 1"):
-            imported("bfcl", file)
+        found = imported("bfcl", file)
+        assert found.report["excluded"] == {"multi-turn": 1}
+        assert not found.records
+
+    @pytest.mark.parametrize(
+        ("category", "entry", "kind"),
+        [
+            ("memory", {"involved_classes": ["MemoryAPI"]}, "agentic"),
+            ("web_search", {"involved_classes": ["WebSearchAPI"]}, "agentic"),
+            ("live_relevance", {"function": [BOOK]}, "any-call"),
+            ("multi_turn_miss_func", {"involved_classes": []}, "multi-turn"),
+        ],
+    )
+    def test_categories_without_a_gold_call_say_what_they_are(
+        self, lines: Lines, imported: Import, category: str, entry: dict[str, Any], kind: str
+    ) -> None:
+        """Given alone, with no gold beside them: each record is counted, and no gold is asked for."""
+        asked = {"question": [[{"role": "user", "content": "x"}]], **entry}
+        file = lines(f"BFCL_v4_{category}.json", {"id": "a", **asked}, {"id": "b", **asked})
+        assert imported("bfcl", file).report["excluded"] == {kind: 2}
+
+    def test_the_whole_directory_with_the_list_of_prompt_variants(
+        self, lines: Lines, imported: Import, tmp_path: Path
+    ) -> None:
+        lines("d/BFCL_v4_live_irrelevance.json", question("i", "Hello", BOOK),
+              {**question("j"), "function": []})  # fmt: skip
+        (tmp_path / "d/BFCL_v4_format_sensitivity.json").write_text(
+            '{\n "simple_python": ["simple_python_58",\n "simple_python_94"]\n}\n'
+        )
+        found = imported("bfcl", tmp_path / "d")
+        assert found.report["excluded"] == {"no-tool": 1, "prompt-variants": 1}
+        assert [record["id"] for record in found.records] == ["i"]
+
+    def test_gold_one_directory_up(self, lines: Lines, imported: Import) -> None:
+        file = lines("question/BFCL_v4_simple_python.json", question("s"))
+        lines("possible_answer/BFCL_v4_simple_python.json",
+              {"id": "s", "ground_truth": [{"hotel.book": {"city": ["Oslo"]}}]})  # fmt: skip
+        assert imported("bfcl", file).records[0]["expected"] == {"city": "Oslo"}
+
+    def test_written_calls_beside_the_questions(self, lines: Lines, imported: Import) -> None:
+        file = lines("BFCL_v4_exec_parallel.json", question("s"))
+        lines("possible_answer/BFCL_v4_exec_parallel.json",
+              {"id": "s", "ground_truth": ["hotel.book(city='Oslo')", "hotel.book(city='Rome')"]})  # fmt: skip
+        found = imported("bfcl", file)
+        assert [record["expected"]["city"] for record in found.records] == ["Oslo", "Rome"]
+
+    def test_a_question_that_stands_twice_has_its_gold_twice(
+        self, lines: Lines, imported: Import
+    ) -> None:
+        file = lines("BFCL_v4_simple_python.json", question("s"), question("s"))
+        lines("possible_answer/BFCL_v4_simple_python.json",
+              {"id": "s", "ground_truth": [{"hotel.book": {"city": ["Oslo"]}}]})  # fmt: skip
+        found = imported("bfcl", file)
+        assert [record["expected"] for record in found.records] == [{"city": "Oslo"}] * 2
+        assert found.report["defects"] == {"misaligned": 1}
+
+    def test_a_second_gold_of_an_id_is_not_lost(self, lines: Lines, imported: Import) -> None:
+        file = lines("BFCL_v4_simple_python.json", question("s"))
+        lines(
+            "possible_answer/BFCL_v4_simple_python.json",
+            {"id": "s", "ground_truth": [{"hotel.book": {"city": ["Oslo"]}}]},
+            {"id": "s", "ground_truth": [{"hotel.book": {"city": ["Rome"]}}]},
+        )
+        found = imported("bfcl", file)
+        assert [record["expected"] for record in found.records] == [{"city": "Oslo"}]
+        assert found.report["excluded"] == {"repeated-gold": 1}
+
+    @pytest.mark.parametrize(
+        ("content", "text"),
+        [
+            ([{"type": "text", "text": "Book in"}, {"type": "text", "text": "Oslo"}],
+             "Book in\nOslo"),
+            ("Book in Oslo", "Book in Oslo"),
+        ],
+    )  # fmt: skip
+    def test_a_message_in_parts_is_their_text(
+        self, simple: Import, content: Any, text: str
+    ) -> None:
+        asked = {"question": [[{"role": "user", "content": content}]]}
+        assert simple({"city": ["Oslo"]}, **asked).records[0]["question"] == text
+
+    def test_an_empty_question_asks_nothing(self, lines: Lines, imported: Import) -> None:
+        file = lines("BFCL_v4_live_irrelevance.json", question("i", " "), question("j"))
+        assert imported("bfcl", file).report["excluded"] == {"no-question": 1}
 
 
 def test_irrelevance_expects_nothing_and_supports_nothing(lines: Lines, imported: Import) -> None:

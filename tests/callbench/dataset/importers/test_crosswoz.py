@@ -156,3 +156,16 @@ def test_public_file(shared: Any, imported: Any, perfect: Any) -> None:
     assert found.report["excluded"] == {"relaxed-by-system": relaxed}
     assert found.report["records"] == len(talks)
     perfect(found)
+
+
+@pytest.mark.parametrize("broken", [[], {"messages": 3}, {"messages": [{"role": "bot"}]}])
+def test_a_broken_dialogue_among_sound_ones_is_counted(
+    tmp_path: Path, imported: Any, broken: Any
+) -> None:
+    plain = imported("crosswoz", written(tmp_path / "a.json", {"77": TALK})).records
+    found = imported("crosswoz", written(tmp_path / "b.json", {"76": broken, "77": TALK}))
+    assert found.records == plain
+    assert found.report["excluded"]["broken-record"] == 1
+    (item,) = [one for one in found.report["excluded_items"] if one["kind"] == "broken-record"]
+    assert item["origin"] == "b.json#76"
+    assert "b.json#76" in item["why"]

@@ -217,3 +217,28 @@ class TestParquet:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(UsageError, match=r"callbench\[parquet\]"):
             imported("parquet", file, extra=mapping())
+
+
+def test_a_column_of_the_mapping_that_stands_twice(
+    tmp_path: Path, mapping: Any, imported: Import
+) -> None:
+    (tmp_path / "t.csv").write_text(HEADER[:-1] + ",city\n" + ROW[:-1] + ",Rome\n", "utf-8")
+    with pytest.raises(DatasetError, match=r't\.csv:1: the column "city" stands twice'):
+        imported("csv", tmp_path / "t.csv", extra=mapping())
+
+
+def test_a_number_that_no_json_can_hold_leaves_its_row_out(
+    tmp_path: Path, mapping: Any, imported: Import
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    text = MAPPING.replace('id = "case"\n', "").replace('now = "asked"\nfacts = "fact"\n', "")
+    text = (
+        text.split("[expected]")[0] + '[expected]\nstars = "stars"\n[constants]\n"tool.name" = "x"'
+    )
+    table = pyarrow.table({"utterance": ["a 4"] * 3, "stars": [float("nan"), 4.0, float("inf")]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    found = imported("parquet", tmp_path / "t.parquet", extra=mapping(text))
+    assert found.report["excluded"] == {"broken-cell": 2}
+    assert [record["expected"] for record in found.records] == [{"stars": 4}]

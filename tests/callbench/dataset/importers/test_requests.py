@@ -109,8 +109,22 @@ class TestOpenAiTools:
             ask(expected=[{"name": "weather", "arguments": '{"city": '}]),
         )
         assert imported("openai-tools", file).report["excluded"] == {
-            "broken-arguments": 1, "no-call": 1, "no-question": 1, "not-text": 1,
+            "broken-arguments": 1, "no-expected": 1, "no-question": 1, "not-text": 1,
             "unknown-tool": 1}  # fmt: skip
+
+    @pytest.mark.parametrize("expected", ["none", ["weather"], 3])
+    def test_a_broken_expectation_is_not_one_of_no_call(
+        self, lines: Lines, imported: Import, expected: Any
+    ) -> None:
+        file = lines("r.jsonl", ask(expected=expected), ask(expected=[]))
+        found = imported("openai-tools", file)
+        assert found.report["excluded"] == {"broken-expected": 1}
+        assert [record["id"] for record in found.records] == ["2"]
+
+    @pytest.mark.parametrize("tools", [[{"type": "function", "function": "weather"}], ["x"], "x"])
+    def test_strange_tools_offer_nothing(self, lines: Lines, imported: Import, tools: Any) -> None:
+        file = lines("r.jsonl", {**ask(expected=[]), "tools": tools}, ask(expected=[]))
+        assert imported("openai-tools", file).report["excluded"] == {"no-tool": 1}
 
     def test_another_format(self, lines: Lines, imported: Import) -> None:
         with pytest.raises(DatasetError, match=r"r\.jsonl:1: no chat request"):
@@ -163,7 +177,12 @@ class TestMcp:
 
     @pytest.mark.parametrize(
         ("answer", "says"),
-        [({"error": {}}, "no answer to tools/list"), ({"tools": [TOOL, TOOL]}, "stands twice")],
+        [
+            ({"error": {}}, "no answer to tools/list"),
+            ({"tools": [TOOL, TOOL]}, "stands twice"),
+            ({"error": {"code": -32601, "message": "Method not found"}}, "error: Method not found"),
+            ({"tools": [{"name": ["weather"]}]}, "no answer to tools/list"),
+        ],
     )
     def test_what_is_no_answer(
         self, lines: Lines, imported: Import, answer: Any, says: str

@@ -168,3 +168,10 @@ class TestBounds:
         with pytest.raises(DatasetError):
             for member in Source(path).files("*.json", "*.md"):
                 member.read()
+
+
+def test_a_zip_whose_end_is_lost_is_no_text(tmp_path: Path, zipped: Path) -> None:
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(zipped.read_bytes()[:-30])
+    with pytest.raises(DatasetError, match=r"cut\.zip: the zip is damaged"):
+        Source(cut)
