@@ -22,6 +22,7 @@ lists questions of other categories to be asked in other prompts.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -192,13 +193,29 @@ def _written_calls(truth: Any) -> Any:
             call = ast.parse(written.strip(), mode="eval").body
             if not isinstance(call, ast.Call):
                 return written
-            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg}
+            given = {
+                key.arg: _json(ast.literal_eval(key.value)) for key in call.keywords if key.arg
+            }
             if call.args or len(given) != len(call.keywords):
                 return written
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             return written
         calls.append({ast.unparse(call.func): given})
     return calls
+
+
+def _json(value: Any) -> Any:
+    """Return a Python literal as JSON has it. Raises ``ValueError`` for what JSON has not."""
+    match value:
+        case list() | tuple():
+            return [_json(item) for item in value]
+        case dict() if all(isinstance(key, str) for key in value):
+            return {key: _json(item) for key, item in value.items()}
+        case None | bool() | str() | int():
+            return value
+        case float() if math.isfinite(value):
+            return value
+    raise ValueError(f"{value!r} is no JSON")
 
 
 def _calls(

@@ -294,6 +294,32 @@ class TestCalls:
         found = imported("bfcl", file)
         assert [record["expected"]["city"] for record in found.records] == ["Oslo", "Rome"]
 
+    @pytest.mark.parametrize(
+        ("written", "expected"),
+        [
+            ("('a', (1, 2.5))", ["a", [1, 2.5]]),
+            ("{'k': (None, True)}", {"k": [None, True]}),
+            ("{1: 2}", None),
+            ("{'a', 'b'}", None),
+            ("b'x'", None),
+            ("1e999", None),
+            ("1j", None),
+            ("f()", None),
+        ],
+    )
+    def test_a_python_value_is_written_as_json_or_left_out(
+        self, lines: Lines, imported: Import, written: str, expected: Any
+    ) -> None:
+        tool = {"name": "f", "parameters": {"type": "dict", "properties": {"x": {"type": "any"}}}}
+        entry = {**question("s"), "function": [tool], "ground_truth": [f"f(x={written})"]}
+        file = lines(
+            "BFCL_v3_exec_simple.json", entry, {**entry, "id": "t", "ground_truth": ["f()"]}
+        )
+        found = imported("bfcl", file)
+        values = [record["expected"]["x"] for record in found.records if record["id"] == "s"]
+        assert values == ([] if expected is None else [expected])
+        assert found.report["excluded"] == ({"other-gold": 1} if expected is None else {})
+
     def test_a_question_that_stands_twice_has_its_gold_twice(
         self, lines: Lines, imported: Import
     ) -> None:
