@@ -29,6 +29,7 @@ class Patch:
 _lock = threading.Lock()
 _users = 0
 _undo: list[tuple[Any, str, Any]] = []
+_INHERITED = object()
 
 
 def install() -> None:
@@ -37,9 +38,10 @@ def install() -> None:
     with _lock:
         if _users == 0:
             for patch in list(_patches()):  # all or none
-                before = vars(patch.owner)[patch.name]
+                own = vars(patch.owner).get(patch.name, _INHERITED)
+                before = getattr(patch.owner, patch.name) if own is _INHERITED else own
                 setattr(patch.owner, patch.name, patch.make(before))
-                _undo.append((patch.owner, patch.name, before))
+                _undo.append((patch.owner, patch.name, own))
         _users += 1
 
 
@@ -50,14 +52,20 @@ def uninstall() -> None:
         _users -= 1
         if _users == 0:
             while _undo:
-                owner, name, before = _undo.pop()
-                setattr(owner, name, before)
+                owner, name, own = _undo.pop()
+                if own is _INHERITED:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, own)
 
 
 def _patches() -> Iterator[Patch]:
     """The patches of all clients that are installed here; imports them, to be there before their user."""
     yield Patch(threading.Thread, "start", _start)
     yield Patch(ThreadPoolExecutor, "submit", _submit)
+    from callbench.cassette.vcr import http_client_patch, sockets
+
+    yield from sockets.patches()
     for name in ("httpx", "httpx2"):
         if importlib.util.find_spec(name) is not None:
             from callbench.cassette.vcr import httpx_patch
@@ -71,6 +79,7 @@ def _patches() -> Iterator[Patch]:
         from callbench.cassette.vcr import aiohttp_patch
 
         yield from aiohttp_patch.patches()
+    yield from http_client_patch.patches()
 
 
 # --- threads: they start without a context, but what a block starts belongs to it ------------------

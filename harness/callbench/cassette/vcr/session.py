@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -147,3 +148,13 @@ def current_session() -> Session | None:
     """The session of this context, if it is inside of a ``use_cassette`` that has not ended."""
     session = _current.get()
     return None if session is None or session.closed else session
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """What runs in here belongs to no session."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)

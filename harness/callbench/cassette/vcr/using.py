@@ -12,13 +12,12 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from callbench.cassette.interaction import Normalizer
-from callbench.cassette.miss import CassetteMiss
 from callbench.cassette.scrubbers import Scrubber
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import Mode
 from callbench.cassette.vcr import patching
 from callbench.cassette.vcr.session import Session, _current
-from callbench.errors import UsageError
+from callbench.errors import CassetteError, UsageError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,9 +96,9 @@ class use_cassette:
             _current.reset(token)
         patching.uninstall()
         session.cassette.close()
-        miss = _miss_behind(exc)
-        if miss is not None and miss is not exc:
-            raise miss from exc
+        hidden = _behind(exc)
+        if hidden is not None and hidden is not exc:
+            raise hidden from exc
 
     async def __aenter__(self) -> Session:
         return self.__enter__()
@@ -140,11 +139,11 @@ class use_cassette:
         return use_cassette(self._path, mode=self._mode, **self._opening, **self._options)
 
 
-def _miss_behind(error: BaseException | None) -> CassetteMiss | None:
-    """The miss that an error says it was caused by."""
+def _behind(error: BaseException | None) -> CassetteError | None:
+    """The error of ours that an error says it was caused by."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
-        if isinstance(error, CassetteMiss):
+        if isinstance(error, CassetteError):
             return error
         seen.add(id(error))
         error = error.__cause__ or error.__context__

@@ -58,6 +58,41 @@ def _urllib3_stream(method: str, url: str, body: bytes, headers: Headers) -> Ans
         return Answer(got.status, got.headers.get("content-type"), data)
 
 
+def _http_client(method: str, url: str, body: bytes, headers: Headers) -> Answer:
+    import gzip
+    import http.client
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=5)
+    try:
+        connection.request(method, url[url.index(parts.path) :], body, headers or {})
+        got = connection.getresponse()
+        data = got.read()
+        if got.headers.get("content-encoding") == "gzip":  # no client does it here
+            data = gzip.decompress(data)
+        return Answer(got.status, got.headers.get("content-type"), data)
+    finally:
+        connection.close()
+
+
+def _urllib(method: str, url: str, body: bytes, headers: Headers) -> Answer:
+    import gzip
+    import urllib.error
+    import urllib.request
+
+    asked = urllib.request.Request(url, body or None, headers or {}, method=method)
+    try:
+        got = urllib.request.urlopen(asked, timeout=5)
+    except urllib.error.HTTPError as error:
+        got = error
+    with got:
+        data = got.read()
+        if got.headers.get("content-encoding") == "gzip":
+            data = gzip.decompress(data)
+        return Answer(got.status, got.headers.get("content-type"), data)
+
+
 def _httpx(module: Any) -> Callable[[str, str, bytes, Headers], Answer]:
     def send(method: str, url: str, body: bytes, headers: Headers) -> Answer:
         with module.Client(timeout=5) as client:
@@ -110,6 +145,8 @@ SYNC: dict[str, Callable[[str, str, bytes, Headers], Answer]] = {
     "requests-stream": _requests_stream,
     "urllib3": _urllib3,
     "urllib3-stream": _urllib3_stream,
+    "http.client": _http_client,
+    "urllib": _urllib,
     "httpx": _httpx(_HTTPX),
     "httpx2": _httpx(_HTTPX2),
 }

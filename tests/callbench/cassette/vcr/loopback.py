@@ -6,6 +6,7 @@ import gzip
 import json
 import threading
 import time
+import xmlrpc.client
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(told.encode(), "text/plain", {"set-cookie": "session=synthetic-cookie-1"})
         elif self.path.startswith("/v1/moved"):
             self._answer(b"", "text/plain", {"location": self.path.replace("moved", "echo")}, 302)
+        elif self.path.startswith("/v1/rpc"):
+            self._answer(xmlrpc.client.dumps((3,), methodresponse=True).encode(), "text/xml")
         elif self.path.startswith("/v1/cut"):
             self._events(cut=True)
         elif b'"stream":true' in body.replace(b" ", b""):
@@ -89,6 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(json.dumps(COMPLETION | {"created": number}).encode(), "application/json")
 
     do_POST = do_GET
+    do_HEAD = do_GET
 
     def _answer(
         self, data: bytes, kind: str, headers: dict[str, str] | None = None, status: int = 200
@@ -98,7 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
     def _events(self, *, cut: bool = False) -> None:
         self.send_response(200)

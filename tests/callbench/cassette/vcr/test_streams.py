@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import socket
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ def _urllib3(url: str) -> Iterator[bytes]:
     yield from got.stream()
 
 
+def _urllib(url: str) -> Iterator[bytes]:
+    asked = urllib.request.Request(url, json.dumps(STREAM).encode())
+    with urllib.request.urlopen(asked, timeout=5) as got:
+        while chunk := got.read1(65536):
+            yield chunk
+
+
 def _httpx(module: Any) -> Any:
     def chunks(url: str) -> Iterator[bytes]:
         with module.Client(timeout=5) as client, client.stream("POST", url, json=STREAM) as got:
@@ -67,6 +75,7 @@ async def _aiohttp(url: str) -> AsyncIterator[bytes]:
 SYNC = {
     "requests": _requests,
     "urllib3": _urllib3,
+    "urllib": _urllib,
     "httpx": _httpx(httpx),
     "httpx2": _httpx(httpx2),
 }
