@@ -18,9 +18,10 @@ import orjson
 
 from callbench.dataset import Case, Dataset, load_dataset, select
 from callbench.errors import DatasetError, UsageError
+from callbench.report.faults import FAULTS
 from callbench.report.runlog import INFO, LOG, iter_records, not_a_record, read_info
 from callbench.report.summary import Prices, Summary
-from callbench.report.write import write_report
+from callbench.report.write import SUMMARY, write_report
 from callbench.scoring import (
     SCORER_VERSION,
     Outcome,
@@ -32,6 +33,7 @@ from callbench.scoring import (
 from callbench.scoring.official import Scoring, scorer
 
 Record = dict[str, Any]
+_DRAFT = ".score.part"
 
 
 @dataclass(frozen=True)
@@ -142,28 +144,41 @@ def copied(directory: Path, out: Path) -> Iterator[Path]:
 def rescore(stored: Stored, prices: Prices | None = None) -> tuple[Record, int]:
     """Score with our scorer: replace ``cases.jsonl``, ``run.json`` and the report in place.
 
-    Returns what ``summary.json`` holds and how many records changed. Nothing is written unless
-    every case was scored; with nothing changed every file keeps its bytes.
+    Returns what ``summary.json`` holds and how many records changed. The new files are all written
+    beside the old ones, and take their places only when they are whole: an error, an interruption or
+    a full disk leaves the run as it was. With nothing changed every file keeps its bytes.
     """
-    log = stored.directory / LOG
-    draft = log.with_name(LOG + ".part")
-    changed = 0
+    draft = stored.directory / _DRAFT
+    shutil.rmtree(draft, ignore_errors=True)
     try:
-        with draft.open("wb") as lines:
-            for record, case, outcome in stored.answers():
-                again = scored_again(record, case, score_case(case, outcome))
-                changed += again != record
-                lines.write(record_line(again))
+        draft.mkdir()
+        changed = _score_into(draft, stored)
         info = _info(stored)
-        draft.replace(log)
+        same = info == stored.info
+        for name in (SUMMARY, FAULTS, *([INFO] if same else ())):
+            if (stored.directory / name).exists():  # what the report is made of beside the records
+                shutil.copyfile(stored.directory / name, draft / name)
+        if not same:
+            content = orjson.dumps(info, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            (draft / INFO).write_bytes(content)
+        baselines = None if same else _baselines(stored.dataset.cases)
+        document = write_report(draft, baselines=baselines, prices=prices)
+        for path in sorted(draft.iterdir()):
+            path.replace(stored.directory / path.name)
     finally:
-        draft.unlink(missing_ok=True)
-    same = info == stored.info
-    if not same:
-        content = orjson.dumps(info, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        _replace(stored.directory / INFO, content)
-    baselines = None if same else _baselines(stored.dataset.cases)
-    return write_report(stored.directory, baselines=baselines, prices=prices), changed
+        shutil.rmtree(draft, ignore_errors=True)
+    return document, changed
+
+
+def _score_into(draft: Path, stored: Stored) -> int:
+    """Write the records anew; return how many of them changed."""
+    changed = 0
+    with (draft / LOG).open("wb") as lines:
+        for record, case, outcome in stored.answers():
+            again = scored_again(record, case, score_case(case, outcome))
+            changed += again != record
+            lines.write(record_line(again))
+    return changed
 
 
 def _info(stored: Stored) -> Record:
@@ -207,13 +222,17 @@ def score_officially(stored: Stored, names: Sequence[str]) -> Mapping[str, Recor
             "dataset_sha256": stored.dataset.sha256,
             **scoring.as_dict(),
         }
+        documents[name] = document
+    for name, document in documents.items():
         text = json.dumps(document, indent=1) + "\n"
         _replace(stored.directory / f"scores.{name}.json", text.encode())
-        documents[name] = document
     return documents
 
 
 def _replace(path: Path, content: bytes) -> None:
     draft = path.with_name(path.name + ".part")
-    draft.write_bytes(content)
-    draft.replace(path)
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from callbench.report import rescore
+
 from .conftest import CASES, Invoke, write_cases
 from .synthetic_model import SyntheticModel
 
@@ -220,3 +222,46 @@ def test_repeats_are_scored_each(callbench: Invoke, place: Path) -> None:
     assert [(one["id"], one["repeat"]) for one in results] == [
         (record["id"], record["repeat"]) for record in records(place / "run")
     ]
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("when", ["_score_into", "_baselines", "write_report"])
+def test_what_goes_wrong_in_the_middle_leaves_the_run_as_it_was(
+    callbench: Invoke,
+    stored: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: BaseException,
+    when: str,
+) -> None:
+    """A full disk, or Ctrl-C: after some of the new files were written."""
+    change(stored, exact=False, slots=[])
+    info = json.loads((stored / "run.json").read_bytes())
+    (stored / "run.json").write_text(json.dumps({**info, "scorer_version": 0}), "utf-8")
+    before = files(stored)
+    whole = getattr(rescore, when)
+
+    def half(*args: Any, **options: Any) -> Any:
+        whole(*args, **options)
+        raise failure
+
+    monkeypatch.setattr(rescore, when, half)
+    assert callbench("score", "run").code != 0
+    assert files(stored) == before
+    monkeypatch.undo()
+    monkeypatch.chdir(stored.parent)
+    assert "4 of 4 cases scored otherwise" in callbench("score", "run").err
+    assert [one["exact"] for one in records(stored)] == [True] * 4
+
+
+def test_of_several_official_scorers_none_is_written_unless_all_are_done(
+    callbench: Invoke, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(stored)
+
+    def full(path: Path, content: bytes) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert callbench("score", "run", "--scorer", "bfcl-ast").code != 0
+    assert files(stored) == before
