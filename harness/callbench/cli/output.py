@@ -32,6 +32,10 @@ def progress(silent: bool) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+class Stopped(SystemExit):
+    """The end of a command that a signal ends as it should, and that told so itself."""
+
+
 def tell(text: str) -> None:
     """Say something beside the result, to a person: on stderr."""
     typer.echo(text, err=True)
@@ -114,6 +118,7 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
     """Print the tables of a run and where its files are."""
     from rich.console import Console
 
+    from callbench.report.cells import early
     from callbench.report.terminal import print_repeats, print_scores, print_slices
 
     console = Console()
@@ -124,12 +129,8 @@ def print_report(document: dict[str, Any], directory: Path) -> None:
     if isinstance(info.get("implementation"), str):
         title += f" · {info['implementation']}"
     print_scores(console, title, rows)
-    asked, repeats = info.get("cases"), info.get("repeats", 1)
-    if isinstance(asked, int) and isinstance(repeats, int) and rows[0]["cases"] < asked * repeats:
-        what = "cases" if repeats == 1 else "answers"
-        console.print(
-            f"The run ended early: {rows[0]['cases']} of its {asked * repeats} {what} are there."
-        )
+    if told := early(info, rows[0]["cases"]):
+        console.print(told)
     if "repeats" in rows[0]:
         print_repeats(console, rows[0])
     for key in ("lang", "type", "stage"):

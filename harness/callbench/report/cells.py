@@ -51,6 +51,28 @@ def _median(key: str) -> Callable[[Row], str]:
     return lambda row: number(row[key]["p50"], 1)
 
 
+def counted(columns: Sequence[Column], row: Row) -> Sequence[Column]:
+    """Return columns whose cases are named answers where ``row`` is of a run with repeats."""
+    if "repeats" not in row:
+        return columns
+    return [("answers" if header == "cases" else header, cell) for header, cell in columns]
+
+
+def plural(count: int, what: str) -> str:
+    """Return a number with what it counts, as in ``1 case`` and ``1,204 cases``."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def early(info: Row, there: int) -> str:
+    """Say that a run ended before it had all its answers; ``""`` for one that is whole."""
+    asked, repeats = info.get("cases"), info.get("repeats", 1)
+    if not isinstance(asked, int) or not isinstance(repeats, int) or there >= asked * repeats:
+        return ""
+    what = "cases" if repeats == 1 else "answers"
+    verb = "is" if there == 1 else "are"
+    return f"The run ended early: {there} of its {asked * repeats} {what} {verb} there."
+
+
 _NAME: Column = ("", lambda row: str(row["name"]))
 _CASE_RATES: tuple[Column, ...] = (
     ("exact %", _rate("exact")),

@@ -5,7 +5,7 @@ The object of ``--json``::
     {"metric": "exact", "level": 0.95, "margin": 0.0, "seed": 20260312, "by": null,
      "dataset": "everyday", "cases": 216,
      "baseline": {"name", "dir", "run_id", "cases", "scored", "unparsed", "provider_errors",
-                  "left_out", "rate": {…}},
+                  "left_out", "ended_early": null or a text, "rate": {…}},
      "models": [{…as the baseline…,
                  "difference": {"value", "low", "high", "method", "seed"?}, "pairs", "clusters",
                  "p", "test", "test_exact", "test_seed"?, "p_holm", "detectable", "verdict",
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from callbench.errors import UsageError
+from callbench.report.cells import early
 from callbench.report.joined import CaseResult, Joined, RunResults, join, metric_named
 from callbench.scoring.aggregate import CASE_METRICS, METRICS, rate_of
 from callbench.scoring.statistics.intervals import LEVEL, SEED, Pair
@@ -124,6 +125,7 @@ def _standing(joined: Joined, index: int, metric: str) -> dict[str, Any]:
         "run_id": run.info.get("run_id"),
         **_totals(joined, run),
         "left_out": joined.left_out[index],
+        "ended_early": early(run.info, sum(case.answers for case in run.cases.values())) or None,
         "rate": rate_of(metric, sums_of_clusters).as_dict(),
     }
 

@@ -8,15 +8,17 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from callbench.report.cells import NONE, Column, Row, number, percent
+from callbench.report.cells import NONE, Column, Row, number, percent, plural
 from callbench.report.markdown import escape
 from callbench.report.markdown import table as markdown_table
 from callbench.report.terminal import table as terminal_table
+from callbench.scoring.statistics.paired import DRAWS
 
 _METHODS = """\
 Differences are in percentage points, of the run less the baseline, over the cases that both scored, with their \
-95 % interval in parentheses (paired bootstrap over clusters, seed {seed}; Bonett and Price where fewer than ten differ; where none does, Wilson's bound). *p*: exact McNemar where cases are \
-independent and right or wrong, else sign-flip permutation of clusters; adjusted by {correction}. A verdict \
+95 % interval in parentheses (paired bootstrap over clusters; Bonett and Price where fewer than ten differ; Wilson's \
+bound where none does). *p*: two-sided, exact McNemar where cases are independent and right or wrong, else sign-flip \
+permutation of clusters; adjusted by {correction}. What is drawn has the seed {seed}. A verdict \
 needs an adjusted p below 0.05 and the whole interval {beyond}. *detectable*: the true difference that would be \
 found with a chance of about 80 % by an uncorrected p."""
 
@@ -81,21 +83,47 @@ def _columns(metric: str) -> tuple[Column, ...]:
 
 
 def _title(found: Mapping[str, Any]) -> str:
-    return f"{found['dataset']} · {found['metric']} · {found['cases']} cases in all runs"
+    return f"{found['dataset']} · {found['metric']} · {plural(found['cases'], 'case')} in all runs"
 
 
 def _notes(found: Mapping[str, Any]) -> Iterator[str]:
     for run in (found["baseline"], *found["models"]):
         if run["left_out"]:
-            yield f"{run['name']}: {run['left_out']} of its cases are not in all runs: left out."
+            verb = "is" if run["left_out"] == 1 else "are"
+            yield f"{run['name']}: {run['left_out']} of its cases {verb} not in all runs: left out."
+        if run["ended_early"]:
+            yield f"{run['name']}: {run['ended_early']}"
     for model in found["models"]:
         if model["provider_error_pairs"]:
+            cases = plural(model["provider_error_pairs"], "case")
             yield (
-                f"{model['name']}: {model['provider_error_pairs']} cases ended in a provider error in "
-                "it or in the baseline; they are not in the difference (exact_all counts them wrong)."
+                f"{model['name']}: {cases} ended in a provider error in it or in the baseline: "
+                "not in the difference (exact_all counts such a case wrong)."
             )
     for model in found["models"]:
+        yield _how(model)
+    for model in found["models"]:
         yield changed_text(model["name"], model["changed"])
+
+
+_INTERVALS = {
+    "bootstrap": "paired bootstrap",
+    "adjusted": "Bonett and Price",
+    "none-differ": "Wilson's bound for no change",
+}
+_TESTS = {"mcnemar": "exact McNemar", "sign-flip": "sign-flip permutation of clusters"}
+
+
+def _how(model: Row) -> str:
+    """Say over what the difference of a run is, and by which interval and test."""
+    over = f"{model['name']}: {plural(model['pairs'], 'pair')} in {plural(model['clusters'], 'cluster')}"
+    if model["test"] is None:
+        return f"{over}; a rate over nothing has no difference."
+    drawn = "" if model["test_exact"] else f", {DRAWS:,} drawn"
+    if model["test"] == "sign-flip" and not drawn:
+        drawn = ", all counted"
+    interval = _INTERVALS[model["difference"]["method"]]
+    return f"{over}; interval: {interval}; p: {_TESTS[model['test']]}{drawn}."
 
 
 def changed_text(name: str, changed: Mapping[str, Any]) -> str:

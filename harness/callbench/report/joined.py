@@ -96,9 +96,13 @@ def metric_named(name: str) -> str:
     )
 
 
+def _of(path: Path) -> Path:
+    return path.parent if path.name == LOG else path
+
+
 def read_run(path: Path) -> RunResults:
     """Read a run's directory, or the ``cases.jsonl`` in it."""
-    directory = path.parent if path.name == LOG else path
+    directory = _of(path)
     info = read_info(directory)
     cases: dict[str, CaseResult] = {}
     shared: dict[Any, Any] = {}
@@ -128,6 +132,13 @@ def join(paths: Sequence[Path], *, common: bool = False) -> Joined:
     dataset; with ``common`` the cases that all of them have are taken, and the rest is counted. Runs of
     different scorers, and cases of one id and different texts, are always errors.
     """
+    again = [
+        path
+        for path, times in Counter(path.resolve() for path in map(_of, paths)).items()
+        if times > 1
+    ]
+    if again:
+        raise UsageError(f"{again[0]} is named twice.", remedy="A run is compared with others.")
     runs = _told_apart([read_run(path) for path in paths])
     _one_scorer(runs)
     first = runs[0]

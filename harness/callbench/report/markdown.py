@@ -16,6 +16,8 @@ from callbench.report.cells import (
     Row,
     between,
     cells,
+    counted,
+    early,
     passes,
     slices,
     value,
@@ -28,8 +30,8 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 _LEGEND = f"""\
 Rates are in percent with their 95 % interval in parentheses: Wilson's where what is counted is independent, \
-cluster-robust where cases come from one dialogue, answers from one case or slots from one case, for F1 a bootstrap \
-over clusters (seed {SEED}); `summary.json` says which. *exact*: every slot right and nothing made up, as the dataset declares \
+cluster-robust where cases come from one dialogue, answers from one case or slots from one case, for F1 of many \
+clusters a bootstrap (seed {SEED}); `summary.json` says which. *exact*: every slot right and nothing made up, as the dataset declares \
 equality; *strict*: the same under JSON equality, without repair of the reply. *precision*: right slots \
 among those filled; *recall*: among those expected. *schema-valid*: the filled arguments satisfy the \
 tool's schema. An unparsed reply is wrong; a provider error is in no rate but *exact of all*. A dash is a \
@@ -69,13 +71,16 @@ def report(
     ``wrong`` holds the records of the first wrong cases, ``wrong_count`` says how many there are.
     """
     model = rows[0]
-    parts = [f"# {escape(str(model['name']))}", "", *_facts(info)]
-    parts += ["## Scores", "", *table(SCORES, rows), *table(REST, rows), _LEGEND]
+    parts = [f"# {escape(str(model['name']))}", ""]
+    if told := early(info, model["cases"]):
+        parts += [f"> {told}", ""]
+    parts += [*_facts(info)]
+    parts += ["## Scores", "", *table(counted(SCORES, model), rows), *table(REST, rows), _LEGEND]
     if "repeats" in model:
         parts += ["## Repeats", "", *table(PASSES, passes(model)), *table(BETWEEN, between(model))]
     for key, title, columns in SLICES:
         if model["by"][key]:
-            parts += [f"## {title}", "", *table(columns, slices(model, key))]
+            parts += [f"## {title}", "", *table(counted(columns, model), slices(model, key))]
     parts += ["## Verdicts", "", *_counts("verdict", model["verdicts"])]
     parts += [*_counts("matched on rung", model["rungs"])]
     parts += _wrong_cases(wrong, wrong_count)

@@ -22,6 +22,7 @@ from callbench.report.cells import (
     Row,
     between,
     cells,
+    counted,
     passes,
     slices,
 )
@@ -77,8 +78,8 @@ def _width(made: Table) -> int:
 
 def print_scores(console: Console, title: str, rows: Sequence[Row]) -> None:
     """Print the scores of the model, the first row, and of the baselines beside it."""
-    console.print(table(title, SCORES, rows, console.width))
     model = rows[0]
+    console.print(table(title, counted(SCORES, model), rows, console.width))
     what = "answers" if "repeats" in model else "cases"
     console.print(
         Text(
@@ -101,4 +102,4 @@ def print_repeats(console: Console, row: Row) -> None:
 def print_slices(console: Console, row: Row, key: str) -> None:
     """Print one table of slices: ``lang``, ``tag``, ``type`` or ``stage``."""
     title, columns = next((title, columns) for name, title, columns in SLICES if name == key)
-    console.print(table(title, columns, slices(row, key), console.width))
+    console.print(table(title, counted(columns, row), slices(row, key), console.width))

@@ -91,7 +91,7 @@ def gates_of(
 def _gate(option: str, text: str, metrics: Sequence[str]) -> Gate:
     metric, equals, number = text.partition("=")
     try:
-        bound = float(number)
+        bound = math.nan if "_" in number else float(number)
     except ValueError:
         bound = math.nan
     if not equals or not 0 <= bound <= 1:

@@ -261,5 +261,43 @@ def test_tables_say_what_the_object_says(write: Write, cases: Any) -> None:
     assert page == to_markdown(compare(paths, Question(by="lang", shown=2)))
 
 
+def test_a_run_is_not_compared_with_itself(write: Write, cases: Any) -> None:
+    path = write("a", *cases("+-"))
+    for again in (path, path / "cases.jsonl", path / ".." / "a"):
+        with pytest.raises(UsageError, match="named twice"):
+            compare([path, again], Question())
+
+
+def test_a_run_that_ended_early_says_so(write: Write, cases: Any) -> None:
+    told = {"cases": 4, "repeats": 1}
+    paths = [write("a", *cases("++-+"), **told), write("b", *cases("+"), **told)]
+    found = compare(paths, Question(common=True))
+    assert found["baseline"]["ended_early"] is None
+    page = to_markdown(found)
+    assert "b: The run ended early: 1 of its 4 cases is there." in page
+    assert "a: 3 of its cases are not in all runs: left out." in page
+    assert "1 case in all runs" in page.partition("\n")[0]
+
+
+def test_each_difference_says_over_what_and_by_what_it_is(write: Write, cases: Any) -> None:
+    baseline = write("a", *cases("-" * 30))
+    other = write("b", *cases("+" * 20 + "-" * 10))
+    page = to_markdown(compare([baseline, other], Question()))
+    assert "b: 30 pairs in 30 clusters; interval: paired bootstrap; p: exact McNemar." in page
+    joined = [
+        write(name, *(one | {"cluster": f"d{at // 2}"} for at, one in enumerate(cases(text))))
+        for name, text in (("c", "-" * 8), ("d", "+" * 8))
+    ]
+    page = to_markdown(compare(joined, Question()))
+    assert (
+        "d: 8 pairs in 4 clusters; interval: Bonett and Price; "
+        "p: sign-flip permutation of clusters, all counted."
+    ) in page
+    nothing = [write("e", *cases("E")), write("f", *cases("+"))]
+    page = to_markdown(compare(nothing, Question()))
+    assert "f: 0 pairs in 0 clusters; a rate over nothing has no difference." in page
+    assert "f: 1 case ended in a provider error in it or in the baseline" in page
+
+
 def test_a_small_p_is_shown_as_a_bound() -> None:
     assert (p_value(0.0), p_value(0.0099), p_value(None)) == ("<0.001", "0.010", "–")

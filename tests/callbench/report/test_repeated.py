@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from statistics import stdev
 from typing import Any
@@ -77,6 +78,23 @@ def test_frames_and_report_know_the_repeat(make_record: Make, write_run: Any) ->
     assert list(run.slots["repeat"]) == [0, 1, 0, 1]
     write_report(run.path)
     assert "## Repeats" in (run.path / "report.md").read_text()
+    page = (run.path / "report.md").read_text()
+    scores = page.partition("## Scores")[2]
+    assert "|  | answers | exact %" in scores.partition("Rates are")[0]
+    assert "|  | answers | exact %" in scores.partition("## By language")[2]
     assert (run.path / "cases.csv").read_text().splitlines()[2].startswith("a,1,")
     single = load_run(write_run(make_record("a")))
     assert list(single.cases["repeat"]) == [0]
+
+
+def test_a_report_of_a_run_that_ended_early_says_so(make_record: Make, write_run: Any) -> None:
+    path = write_run(*answers(make_record, a="+-", b="+"))
+    info = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps(info | {"cases": 2, "repeats": 2}))
+    write_report(path)
+    assert (
+        "> The run ended early: 3 of its 4 answers are there." in (path / "report.md").read_text()
+    )
+    (path / "run.json").write_text(json.dumps(info | {"cases": 1, "repeats": 3}))
+    write_report(path)
+    assert "ended early" not in (path / "report.md").read_text()

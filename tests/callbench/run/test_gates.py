@@ -35,6 +35,7 @@ def test_thresholds_are_read() -> None:
         (["exact="], [], None, "METRIC=NUMBER"),
         (["exact=80"], [], None, "from 0 to 1"),
         (["exact=nan"], [], None, "METRIC=NUMBER"),
+        (["exact=0_1"], [], None, "METRIC=NUMBER"),
         (["slot_fl=0.8"], [], None, "Did you mean slot_f1"),
         ([], ["exact=0.1"], None, "--baseline"),
         ([], [], Path("r"), "--max-regression"),

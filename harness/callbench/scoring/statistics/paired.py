@@ -16,7 +16,8 @@ Intervals: percentiles of 1,000 seeded resamples of whole clusters, both runs to
 and none gained would be a sure loss, though p = 0.125. Then the interval is that of Bonett and Price
 (2012), with two clusters added of which one gains and one loses, on the jackknife's standard error with
 Student's t (``adjusted``). When no cluster differs, at most as large a share of them does as Wilson's
-bound for none allows (``none-differ``). Clusters of different sizes are counted for all this as the number
+bound for none allows (``none-differ``). So it is where all clusters agree, as when nothing was right in
+either run (``none-differ``) or all gained alike (``adjusted``): resampling would be certain. Clusters of different sizes are counted for all this as the number
 of one size that say as much (``intervals.effective``): a dialogue that holds most cases is nearly alone.
 """
 
@@ -191,12 +192,12 @@ def _interval(
     groups: Counter[Group], clusters: int, alike: float, value: float, error: float, largest: float
 ) -> tuple[float, float, str]:
     differing = [(f[1] + f[3], times) for f, times in groups.items() if f[:2] != f[2:]]
-    if not differing:
+    if not differing or (value == 0 and error < ROUNDING):
         _, bound = wilson(0.0, alike)
         return -bound, bound, "none-differ"
     if not math.isfinite(error):
         return -1.0, 1.0, "adjusted"
-    if effective(differing) < FEW_CLUSTERS - ROUNDING:
+    if effective(differing) < FEW_CLUSTERS - ROUNDING or error < ROUNDING:
         low, high = _adjusted(clusters, alike, value, error, largest)
         return max(-1.0, min(low, value)), min(1.0, max(high, value)), "adjusted"
     low, high = _bootstrap(groups, clusters)

@@ -196,6 +196,25 @@ def test_all_of_few_dialogues_gaining_is_not_certain() -> None:
     assert 0 < found.low < 0.7
 
 
+def test_twelve_dialogues_gaining_alike_are_not_certain_either() -> None:
+    """Every resample is the same: the interval would have no width."""
+    found = difference([Pairing(f"d{index}", (0, 4), (4, 4)) for index in range(12)])
+    assert (found.value, found.high, found.method) == (1.0, 1.0, "adjusted")
+    assert found.low is not None
+    assert 0.5 < found.low < 0.95
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_nothing_right_in_either_run_is_no_certain_tie(right: int) -> None:
+    """F1 is 0 in both, though over other numbers of slots: no resample differs from 0."""
+    found = difference(
+        [Pairing("", (right * (1 + at % 2), 1 + at % 2), (right * 3, 3)) for at in range(20)]
+    )
+    assert (found.value, found.method) == (0, "none-differ")
+    assert found.high is not None
+    assert 0.1 < found.high < 0.25
+
+
 def test_a_rate_over_nothing_has_no_difference() -> None:
     found = difference([Pairing("", (0, 0), (1, 2))])
     assert (found.value, found.low, found.p) == (None, None, None)
