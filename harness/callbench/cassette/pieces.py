@@ -61,16 +61,22 @@ def texts(value: Any, place: Place = (), group: Place = ()) -> Iterator[tuple[Pl
     ``group`` is the place with the ``index`` that list items state instead of their position: what
     tells the parallel answers and tool calls of a stream apart.
     """
-    if isinstance(value, str):
-        yield place, group, value
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            yield from texts(member, (*place, name), (*group, name))
-    elif isinstance(value, list):
-        for position, member in enumerate(value):
-            stated = member.get("index") if isinstance(member, dict) else None
-            index = stated if isinstance(stated, int) else position
-            yield from texts(member, (*place, position), (*group, index))
+    pending: list[tuple[Any, Place, Place]] = [(value, place, group)]
+    while pending:  # the hot loop of scanning: most events hold little beside texts
+        value, place, group = pending.pop()
+        if isinstance(value, str):
+            yield place, group, value
+        elif isinstance(value, dict):
+            for name, member in value.items():
+                if isinstance(member, str):
+                    yield (*place, name), (*group, name), member
+                elif isinstance(member, (dict, list)):
+                    pending.append((member, (*place, name), (*group, name)))
+        elif isinstance(value, list):
+            for position, member in enumerate(value):
+                stated = member.get("index") if isinstance(member, dict) else None
+                index = stated if isinstance(stated, int) else position
+                pending.append((member, (*place, position), (*group, index)))
 
 
 @dataclass(frozen=True, slots=True)

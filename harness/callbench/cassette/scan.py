@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from callbench.cassette import jsontext
-from callbench.cassette.detect import Hit, personal_in, secrets_in
+from callbench.cassette.detect import Hit, names_a_credential, personal_in, secrets_in
 from callbench.cassette.events import is_event_stream, split_events
 from callbench.cassette.format import FORMAT
 from callbench.cassette.hygiene.findings import Finding
@@ -37,6 +40,8 @@ _RANDOM_FIELDS = re.compile(
 """Members whose values are random by nature: no entropy is looked for there, known shapes are."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 _DEEPEST = 3
+_REMEMBERED = 20_000
+"""Longer texts are looked through each time."""
 
 
 def scan_paths(paths: Iterable[Path], allow: Allowed | None = None) -> Iterator[Finding]:
@@ -72,14 +77,23 @@ def scan_file(path: Path) -> Iterator[Finding]:
 
 
 def scan_hits(path: Path) -> Iterator[tuple[Finding, Hit]]:
-    """The findings of a file with what was found."""
+    """The findings of a file with what was found. Raises ``UsageError`` for one that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(8192)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be looked through: {error.strerror}.",
+            remedy="Make it readable, or leave it out.",
+        ) from error
     if path.name.endswith(".jsonl") and _is_cassette(path):
         yield from _scan_cassette(path)
-        return
-    with path.open("rb") as file:
-        if b"\0" in file.read(8192):
-            return
-    yield from _scan_text(path)
+    elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        lines = path.read_text("utf-16", errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            yield from to_findings(path, number, (("", hit) for hit in _scan_line(line)))
+    elif b"\0" not in start:
+        yield from _scan_text(path)
 
 
 def scan_interaction(interaction: Interaction) -> Iterator[tuple[str, Hit]]:
@@ -122,29 +136,46 @@ def _scan_value(value: Any, field: str, depth: int) -> Iterator[Hit]:
             yield from _scan_string(value, field, depth)
         elif isinstance(value, dict):
             for name, member in value.items():
-                yield from _hits(name, entropy=False)
+                yield from _of_name(name)
                 pending.append((member, name))
         elif isinstance(value, list):
             pending.extend((member, field) for member in value)
+
+
+@lru_cache(maxsize=1024)
+def _of_name(name: str) -> tuple[Hit, ...]:
+    return tuple(_hits(name, entropy=False))
 
 
 def _scan_string(text: str, field: str, depth: int) -> Iterator[Hit]:
     """What is found in a decoded text of the member ``field``, and in what is encoded in it."""
     if len(text) < 7:  # no number, address or key is shorter
         return
-    found = list(_hits(text, entropy=False))
-    if field:
+    if len(text) <= _REMEMBERED:
+        yield from _remembered(text, field, depth)
+    else:
+        yield from _look(text, field, depth)
+
+
+@lru_cache(maxsize=2048)
+def _remembered(text: str, field: str, depth: int) -> tuple[Hit, ...]:
+    """What is found in a text that many recordings have alike."""
+    return tuple(_look(text, field, depth))
+
+
+def _look(text: str, field: str, depth: int) -> Iterator[Hit]:
+    opened = list(_opened(text)) if depth < _DEEPEST else []
+    entropy = not opened and not _RANDOM_FIELDS.fullmatch(field)
+    found = list(_hits(text, entropy=entropy))
+    if names_a_credential(field):
         found += [
             hit for hit in secrets_in(f'{field}="{text}"', entropy=False) if hit.value in text
         ]
-    yield from {(hit.rule, hit.value): hit for hit in found}.values()
-    opened = list(_opened(text)) if depth < _DEEPEST else []
+    for hit in {(hit.rule, hit.value): hit for hit in found}.values():
+        if hit.rule != "entropy" or not list(_unpacked(hit.value)):
+            yield hit
     for value in opened:
         yield from _scan_value(value, field, depth + 1)
-    if not opened and not _RANDOM_FIELDS.fullmatch(field):
-        for hit in secrets_in(text):
-            if hit.rule == "entropy" and not list(_unpacked(hit.value)):
-                yield hit
 
 
 def _opened(text: str) -> Iterator[Any]:
@@ -285,6 +316,8 @@ class _Rule:
 class Allowed:
     """What was looked at and is no secret, each with its reason: a file of tables ``[[allow]]``.
 
+    ``covered`` counts what each entry covered so far, so that nobody need wonder what is passed over.
+
     ::
 
         [[allow]]
@@ -295,6 +328,7 @@ class Allowed:
     """
 
     entries: tuple[_Rule, ...] = ()
+    covered: Counter[int] = field(default_factory=Counter)
 
     @classmethod
     def read(cls, path: Path) -> Allowed:
@@ -311,12 +345,24 @@ class Allowed:
     def rest(self, found: Iterable[tuple[Finding, Hit]]) -> Iterator[tuple[Finding, Hit]]:
         """What no entry covers."""
         for finding, hit in found:
-            if not any(entry.covers(finding, hit) for entry in self.entries):
+            by = next((n for n, one in enumerate(self.entries) if one.covers(finding, hit)), None)
+            if by is None:
                 yield finding, hit
+            else:
+                self.covered[by] += 1
+
+    def stale(self) -> list[str]:
+        """The entries that covered nothing, to be told after a whole project was scanned."""
+        return [
+            f"allow {number + 1} covers nothing: {entry.reason}"
+            for number, entry in enumerate(self.entries)
+            if not self.covered[number]
+        ]
 
 
 def _entry(where: str, table: Any) -> _Rule:
-    if not isinstance(table, dict) or not isinstance(table.get("reason"), str):
+    reason = table.get("reason") if isinstance(table, dict) else None
+    if not isinstance(reason, str) or not reason.strip():
         raise UsageError(f"{where}: reason is missing.", remedy="Say why it is no secret.")
     lists: dict[str, Sequence[str]] = {}
     for key, value in table.items():
@@ -329,6 +375,11 @@ def _entry(where: str, table: Any) -> _Rule:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise UsageError(f"{where}: {key} must be a list of texts.")
         lists[key] = tuple(value)
+    for rule in lists.get("rules", ()):
+        if rule not in _WHAT:
+            raise UsageError(
+                f"{where}: there is no rule {rule!r}.", remedy=f"Rules: {', '.join(_WHAT)}."
+            )
     if not lists.get("files") and not lists.get("values"):
         raise UsageError(f"{where}: files or values must say what is allowed.")
     return _Rule(table["reason"], **lists)  # type: ignore[arg-type]

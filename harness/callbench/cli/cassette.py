@@ -98,9 +98,15 @@ def scan(
     json_: Json = False,
 ) -> None:
     """Look for keys, random strings, e-mail addresses and phone numbers; none is shown whole."""
-    from callbench.cassette.scan import scan_paths
+    from callbench.cassette.scan import ALLOW_FILE, scan_paths
 
-    findings = list(scan_paths(paths, _allowed(allow)))
+    allowed = _allowed(allow)
+    findings = list(scan_paths(paths, allowed))
+    if not json_:
+        if allowed.covered:
+            output.tell(f"{allowed.covered.total():,} more are allowed by {allow or ALLOW_FILE}")
+        for entry in allowed.stale() if Path() in paths else ():
+            output.tell(f"{allow or ALLOW_FILE}, {entry}")
     _report(findings, {str(path): ("secret",) for path in paths}, junit, github, json_)
 
 

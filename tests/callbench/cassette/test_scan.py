@@ -148,6 +148,28 @@ def test_directories_without_caches_and_binaries(tmp_path: Path) -> None:
     assert found == {"b.py", "sub/.github/a.yml"}
 
 
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_text_of_two_bytes_a_character_is_no_binary(tmp_path: Path, coding: str) -> None:
+    """What ``command > file`` writes in PowerShell."""
+    mark = {"utf-16": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}[coding]
+    path = tmp_path / "a.log"
+    path.write_bytes(mark + f"first\nsay {SECRETS['aws']}\n".encode(coding))
+    assert [(one.line, one.rule) for one in scan_file(path)] == [(2, "key")]
+
+
+def test_a_file_that_cannot_be_read_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("nothing")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(UsageError, match=r"a\.txt cannot be looked through: Permission denied"):
+        list(scan_paths([tmp_path]))
+
+
 class TestAllowed:
     def read(self, tmp_path: Path, text: str) -> Allowed:
         path = tmp_path / "allow.toml"
@@ -166,11 +188,22 @@ class TestAllowed:
         left = [(one.rule, one.message) for one in scan_paths([file], allowed)]
         assert [rule for rule, _ in left] == ["email", "phone"]
         assert "wei." in left[0][1]
+        assert (allowed.covered.total(), allowed.stale()) == (1, [])
+
+    def test_entries_that_cover_nothing_are_named(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("li.wei@mail.cn", "utf-8")
+        entry = '[[allow]]\nreason = "{}"\nvalues = ["{}"]\n'
+        allowed = self.read(
+            tmp_path, entry.format("gone", "wei@mail.cn") + entry.format("x", "li.wei@mail.cn")
+        )
+        assert list(scan_paths([tmp_path / "a.txt"], allowed)) == []
+        assert allowed.stale() == ["allow 1 covers nothing: gone"]
 
     @pytest.mark.parametrize(
         "text",
         ['[[allow]]\nfiles = ["a"]', '[[allow]]\nreason = "x"', '[[allow]]\nreason = "x"\nfile = ["a"]',
-         '[[allow]]\nreason = "x"\nfiles = "a"', "allow = 1", "[other]", "="],
+         '[[allow]]\nreason = "x"\nfiles = "a"', '[[allow]]\nreason = " "\nfiles = ["a"]',
+         '[[allow]]\nreason = "x"\nfiles = ["a"]\nrules = ["phones"]', "allow = 1", "[other]", "="],
     )  # fmt: skip
     def test_refused(self, tmp_path: Path, text: str) -> None:
         with pytest.raises(UsageError):
