@@ -77,7 +77,8 @@ def exact(one: str, other: str) -> float:
 def goal_accuracy(case: Case, arguments: Arguments | None, similar: Similar) -> Result:
     """Return ``{"joint", "average", "slots": {name: score}}`` of a case.
 
-    ``average`` is ``None`` where the gold fills no slot. An unread reply fills nothing.
+    ``average`` is ``None`` where the gold fills no slot, ``joint`` where none is declared. An unread
+    reply fills nothing.
     """
     given = arguments or {}
     scores = {
@@ -85,8 +86,9 @@ def goal_accuracy(case: Case, arguments: Arguments | None, similar: Similar) -> 
         for name, schema in case.schema.get("properties", {}).items()
     }
     active = [score for name, score in scores.items() if name in case.expected]
+    joint = 0.0 if arguments is None else float(math.prod(scores.values()))
     return {
-        "joint": 0.0 if arguments is None else float(math.prod(scores.values())),
+        "joint": joint if scores else None,
         "average": math.fsum(active) / len(active) if active else None,
         "slots": scores,
     }

@@ -97,3 +97,10 @@ def test_a_boolean_is_its_text_and_the_average_of_nothing_is_no_case() -> None:
     joint, average = found["joint_goal_accuracy"], found["average_goal_accuracy"]
     assert (joint["value"], joint["n"]) == (0.5, 2)
     assert (average["value"], average["n"]) == (pytest.approx(1 / 3), 1)
+
+
+def test_where_no_slot_is_declared_there_is_no_joint_accuracy_either() -> None:
+    """The official metric says NA there; 1 would be a score for nothing."""
+    nothing = Case("n", "en", Tool("t"), {"type": "object"}, "q", {})
+    found = score("sgd-jga", [CASE, nothing], {"c": {}, "n": {}})["metrics"]
+    assert (found["joint_goal_accuracy"]["value"], found["joint_goal_accuracy"]["n"]) == (0, 1)
