@@ -64,8 +64,9 @@ mutants: $(BIN)/.installed  ## Wrong variants of corecall: tests and suite must 
 suite: $(BIN)/.installed  ## Make the conformance cases of the contract's examples anew
 	$(BIN)/python -m callbench.conformance.suite
 
-bench: $(BIN)/.installed  ## Speed: replay beside a floor, fuzzing in process and over stdio
+bench: $(BIN)/.installed  ## Speed: replay beside a floor, cassettes beside vcrpy, fuzzing in process and over stdio
 	$(BIN)/python benchmarks/replay.py
+	$(BIN)/python benchmarks/cassettes.py
 	$(BIN)/python benchmarks/fuzz.py
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/cassettes.py

@@ -1,129 +1,152 @@
-"""Playback through cassettes beside vcrpy: the same traffic, the same client, in one run.
+"""Opening and look-up of cassettes of growing size, beside vcrpy's on the same traffic, in one run.
 
-    python benchmarks/cassettes.py [SIZE ...]
+    python benchmarks/cassettes.py
 
-A cassette of SIZE synthetic chat exchanges is asked for each of its last requests through httpx2: by vcrpy
-(matching method, address and body), by ``use_cassette``, and by our own transport. What is compared is the
-time of one answer; the cassette is open already.
+The traffic is made from a bundled recording: its answers under new keys, so that every line has the size a
+real one has. Each size is measured in a process of its own, so that memory is that of one cassette; times are
+processor time, since a busy machine says more of itself than of the library. vcrpy looks a request up by
+going through all it has, and is measured to 400 recordings only.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import statistics
+import resource
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import httpx2
+from callbench.bundled import bundled
+from callbench.cassette import Cassette, Request, request_key
+from callbench.cassette import format as lines
+from callbench.cassette.writer import encode, recorder_name
 
-from callbench.cassette import Cassette, CassetteTransport
-from callbench.cassette.convert import convert
-from callbench.cassette.vcr import use_cassette
-
-SIZES = (100, 400, 1600)
-ASKED = 30
-URL = "http://127.0.0.1:1/v1/chat/completions"
-
-Samples = list[float]
-
-
-def body(number: int) -> bytes:
-    """A synthetic request."""
-    messages = [
-        {"role": "system", "content": "You fill in the arguments of a tool call. " * 20},
-        {"role": "user", "content": f"{number} nights in Hangzhou"},
-    ]
-    return json.dumps({"model": "synthetic", "messages": messages}).encode()
+OURS = (100, 10_000, 100_000)
+VCR = (100, 400)
+LOOKUPS = 100
+SOURCE = "everyday.smollm2.cassette.jsonl"
 
 
-def write_vcrpy(path: Path, size: int) -> None:
-    """Write a synthetic cassette of vcrpy."""
-    from vcr.serializers import yamlserializer
-
-    answer = json.dumps({"choices": [{"message": {"role": "assistant", "content": "{}"}}]})
-    entries = [
-        {
-            "request": {"method": "POST", "uri": URL, "body": body(n).decode(), "headers": {}},
-            "response": {
-                "status": {"code": 200, "message": "OK"},
-                "headers": {"content-type": ["application/json"]},
-                "body": {"string": answer},
-            },
-        }
-        for n in range(size)
-    ]
-    path.write_text(yamlserializer.serialize({"version": 1, "interactions": entries}))
+def asked(number: int) -> Request:
+    """Return the request that recording ``number`` answers."""
+    return Request("POST", "/chat/completions", b'{"messages":[],"seed":%d}' % number)
 
 
-def timed(size: int, ask: Callable[[bytes], object]) -> Samples:
-    """Milliseconds of each answer."""
-    samples = []
-    for number in range(size - ASKED, size):
-        start = time.perf_counter()
-        ask(body(number))
-        samples.append((time.perf_counter() - start) * 1000)
-    return samples
+def write(path: Path, size: int) -> None:
+    """Write a cassette of ``size`` recordings."""
+    found = list(Cassette.open(bundled("cassettes") / SOURCE))
+    digests: dict[str, str] = {}
+    ends: list[bytes] = []  # of each recording, what follows its key and its case
+    with path.open("wb") as file:
+        file.write(lines.encode_header(recorder_name(), ["synthetic"]))
+        for one in found:
+            encoded = encode(one, digests.get)
+            digests.update((name, digest) for name, digest, _ in encoded.texts)
+            file.writelines(text for _, _, text in encoded.texts)
+            ends.append(encoded.line[encoded.line.index(b',"ordinal":') :])
+        for number in range(size):
+            key = request_key(asked(number))
+            head = f'{{"key":"{key}","case":"case-{number}"'
+            file.write(head.encode() + ends[number % len(ends)])
 
 
-def by_vcrpy(path: Path, size: int) -> Samples:
-    """Through vcrpy's own playback."""
-    import vcr
-
-    with (
-        vcr.use_cassette(str(path), record_mode="none", match_on=("method", "uri", "body")),
-        httpx2.Client() as client,
-    ):
-        return timed(size, lambda content: client.post(URL, content=content).content)
+def measured(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the processor seconds of a call, and its result."""
+    before = time.process_time()
+    result = call()
+    return time.process_time() - before, result
 
 
-def by_use_cassette(path: Path, size: int) -> Samples:
-    """Through our store under the same client."""
-    with use_cassette(path), httpx2.Client() as client:
-        return timed(size, lambda content: client.post(URL, content=content).content)
+def ours(path: Path, size: int) -> dict[str, float]:
+    """Open a cassette and look recordings up, evenly over the file."""
+    opening, cassette = measured(lambda: Cassette.open(path))
+
+    def look_up() -> None:
+        for turn in range(LOOKUPS):
+            number = turn * size // LOOKUPS
+            request = asked(number)
+            found = cassette.find(cassette.key_of(request), f"case-{number}", 0, request=request)
+            assert found is not None
+
+    finding, _ = measured(look_up)
+    return {"open": opening, "find": finding / LOOKUPS}
 
 
-def by_transport(path: Path, size: int) -> Samples:
-    """Through the transport that the harness uses itself."""
+def vcrpy(path: Path, size: int) -> dict[str, float]:
+    """The same of a vcrpy cassette with the same bodies, matching them as its users do."""
+    from vcr.cassette import Cassette as VcrCassette
+    from vcr.matchers import body, method, uri
+    from vcr.request import Request as VcrRequest
 
-    async def run() -> Samples:
-        samples = []
-        transport = CassetteTransport(Cassette.open(path))
-        async with httpx2.AsyncClient(transport=transport) as client:
-            for number in range(size - ASKED, size):
-                start = time.perf_counter()
-                await client.post(URL, content=body(number))
-                samples.append((time.perf_counter() - start) * 1000)
-        return samples
+    def request(number: int) -> Any:
+        return VcrRequest("POST", "http://synthetic/v1/chat/completions", asked(number).body, {})
 
-    return asyncio.run(run())
+    found = list(Cassette.open(bundled("cassettes") / SOURCE))
+    made = VcrCassette(str(path), match_on=(method, uri, body), record_mode="all")
+    for number in range(size):
+        answer = found[number % len(found)].response
+        text = {"string": answer.body}
+        reply = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": text}
+        made.append(request(number), reply)
+    made._save(force=True)
+    opening, opened = measured(
+        lambda: VcrCassette.load(path=str(path), match_on=(method, uri, body), record_mode="none")
+    )
+
+    def look_up() -> None:
+        for turn in range(LOOKUPS):
+            opened.play_response(request(turn * size // LOOKUPS))
+
+    finding, _ = measured(look_up)
+    return {"open": opening, "find": finding / LOOKUPS}
 
 
-def playback(size: int) -> tuple[float, float, float]:
-    """Median milliseconds of one answer: vcrpy, use_cassette, transport."""
+def one(what: str, size: int) -> None:
+    """Measure in this process and print the numbers as JSON."""
     with tempfile.TemporaryDirectory() as directory:
-        theirs, ours = Path(directory) / "b.yaml", Path(directory) / "b.cassette.jsonl"
-        write_vcrpy(theirs, size)
-        convert(theirs, ours)
-        runs = by_vcrpy(theirs, size), by_use_cassette(ours, size), by_transport(ours, size)
-        return tuple(map(statistics.median, runs))  # type: ignore[return-value]
+        path = Path(directory) / f"{what}.yaml"
+        if what == "ours":
+            # Written by a child, so that writing is no part of the memory of reading.
+            subprocess.run([sys.executable, __file__, "write", str(size), str(path)], check=True)  # noqa: S603
+            told = ours(path, size)
+        else:
+            told = vcrpy(path, size)
+        told["file"] = path.stat().st_size / 1e6
+    told["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(told))
 
 
 def main() -> None:
-    """Print a table."""
-    sizes = [int(word) for word in sys.argv[1:]] or SIZES
-    print("| interactions | vcrpy ms | use_cassette ms | transport ms | vcrpy / use_cassette |")
-    print("| --: | --: | --: | --: | --: |")
-    for size in sizes:
-        vcrpy, bridge, transport = playback(size)
+    """Print a line for each size, and how vcrpy compares at the sizes both have."""
+    rows: dict[tuple[str, int], dict[str, float]] = {}
+    for what, size in [*(("ours", n) for n in OURS), *(("vcrpy", n) for n in VCR)]:
+        words = [sys.executable, __file__, what, str(size)]
+        done = subprocess.run(words, capture_output=True, check=True)  # noqa: S603 - this file
+        row = rows[what, size] = json.loads(done.stdout)
         print(
-            f"| {size:,} | {vcrpy:.2f} | {bridge:.2f} | {transport:.2f} | {vcrpy / bridge:.0f} |",
+            f"{what} {size:,}: open {row['open']:.3f} s, look-up {1000 * row['find']:.3f} ms, "
+            f"memory of the process {row['memory']:,.0f} MB, file {row['file']:,.1f} MB",
             flush=True,
+        )
+    small, large = rows["ours", OURS[0]], rows["ours", OURS[-1]]
+    print(f"ours, {OURS[-1]:,} to {OURS[0]:,}: look-up {large['find'] / small['find']:.1f} times")
+    for size in VCR:
+        beside, at = rows["vcrpy", size], min(OURS, key=lambda n, size=size: abs(n - size))
+        print(
+            f"vcrpy at {size:,} to ours at {at:,}: "
+            f"look-up {beside['find'] / rows['ours', at]['find']:,.0f} times"
         )
 
 
 if __name__ == "__main__":
-    main()
+    arguments = sys.argv[1:]
+    if not arguments:
+        main()
+    elif arguments[0] == "write":
+        write(Path(arguments[2]), int(arguments[1]))
+    else:
+        one(arguments[0], int(arguments[1]))
