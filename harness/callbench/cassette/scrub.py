@@ -36,6 +36,7 @@ POLICY = {
 }
 """What the header line of a cassette says about scrubbing."""
 
+_ALLOWED_HEADERS = frozenset(RESPONSE_HEADERS)
 _USERINFO_TEXT = re.compile(USERINFO.pattern.decode())
 _MAY_BE_ISSUED = re.compile(rb'(?i)(?:token|secret|key)"\s*:')
 
@@ -67,8 +68,12 @@ def _mask_parameters(path: str) -> str:
 def mask_response(response: Response, secrets: Sequence[str]) -> Response:
     """The response with every credential masked, also one that is spread over several events.
 
-    Credentials that the server gives out (``access_token``) are masked, too.
+    Credentials that the server gives out (``access_token``) are masked, too; headers that are not
+    allowed go.
     """
+    if not response.headers.keys() <= _ALLOWED_HEADERS:
+        kept = {n: v for n, v in response.headers.items() if n in _ALLOWED_HEADERS}
+        response = replace(response, headers=kept)
     stream = is_event_stream(response.headers)
     at = any(b"@" in event.data for event in response.events)
     issued = not stream and any(_MAY_BE_ISSUED.search(event.data) for event in response.events)

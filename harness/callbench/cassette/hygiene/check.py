@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from callbench.cassette import jsontext
+from callbench.cassette.events import is_event_stream, usage_of
+from callbench.cassette.format import scrubbers_of
 from callbench.cassette.hygiene.findings import Finding
 from callbench.cassette.hygiene.reading import Line, Reader, references
 from callbench.cassette.interaction import Interaction
@@ -22,7 +25,8 @@ from callbench.cassette.scrubbers import Scrubbing
 from callbench.errors import CassetteError, UsageError
 
 RULES = (
-    "damaged", "cut", "schema", "key", "order", "duplicate", "superseded", "unused-text", "scrub", "secret",
+    "damaged", "cut", "schema", "form", "key", "order", "duplicate", "superseded", "unused-text", "usage",
+    "scrub", "secret",
 )  # fmt: skip
 """What every file is checked for; ``size`` and ``age`` are added where limits are given."""
 
@@ -116,6 +120,13 @@ class _Check:
         for line in reader:
             for told in errors(line):
                 yield self._finding(line.number, "schema", told)
+            if jsontext.dumps(line.value) + b"\n" != line.raw:
+                yield self._finding(
+                    line.number,
+                    "form",
+                    "the line is not written as callbench writes it (line end, spaces, escapes, "
+                    "a member twice): was it edited, or converted?",
+                )
             if line.kind == "header":
                 yield from self._header(reader.header, line.number)
             elif line.kind == "text":
@@ -144,7 +155,7 @@ class _Check:
             )
 
     def _header(self, header: dict[str, Any], number: int) -> Iterator[Finding]:
-        names = tuple(header.get("scrubbing", {}).get("scrubbers", ()))
+        names = scrubbers_of(header)
         if self._scrubbing is not None and set(self._scrubbing.names) != set(names):
             yield self._finding(
                 number,
@@ -199,6 +210,7 @@ class _Check:
         hits = self._allow.rest(to_findings(self.path, number, scan_interaction(one)))
         for found, _ in hits:
             yield self._finding(number, "secret", f"{found.rule}: {found.message}", found.remedy)
+        yield from self._answer(number, one)
         yield from self._age(number, one)
 
     def _key(self, number: int, one: Interaction) -> Iterator[Finding]:
@@ -214,6 +226,20 @@ class _Check:
         if canonical is not None and canonical != one.request.body:
             yield self._finding(
                 number, "key", "the request is not in canonical form: no request can find it"
+            )
+
+    def _answer(self, number: int, one: Interaction) -> Iterator[Finding]:
+        events = one.response.events
+        times = [0, *(event.at_ms for event in events)]
+        if any(later < earlier for earlier, later in pairwise(times)):
+            yield self._finding(number, "order", "the times of the events fall", "Record again.")
+        told = usage_of(events, event_stream=is_event_stream(one.response.headers))
+        if told is not None and one.usage != told:
+            yield self._finding(
+                number,
+                "usage",
+                f"the stored usage {dict(one.usage or {})} is not the one of the answer, {told}",
+                "Restore it from version control, or record again.",
             )
 
     def _scrub(self, number: int, one: Interaction) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from callbench.cassette.format import scrubbers_of
 from callbench.cassette.hygiene.reading import Reader
 from callbench.cassette.interaction import REPEAT_MARK, Interaction
 
@@ -99,7 +100,7 @@ def stats_of(path: Path) -> Stats:
             else:
                 oldest = min(oldest or one.recorded_at, one.recorded_at)
                 newest = max(newest or one.recorded_at, one.recorded_at)
-        scrubbing = reader.header.get("scrubbing", {})
+        scrubbers = scrubbers_of(reader.header)
     return Stats(
         file=str(path),
         bytes=path.stat().st_size,
@@ -125,7 +126,7 @@ def stats_of(path: Path) -> Stats:
         undated=undated,
         shared_texts=texts,
         shared_bytes=text_bytes,
-        scrubbers=list(scrubbing.get("scrubbers", [])),
+        scrubbers=list(scrubbers),
     )
 
 

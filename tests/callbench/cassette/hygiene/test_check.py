@@ -14,6 +14,8 @@ import pytest
 from callbench.bundled import bundled
 from callbench.cassette import Cassette, Event, Interaction, Response, request_key
 from callbench.cassette.hygiene.check import check_file
+from callbench.cassette.hygiene.editing import rekey, scrub
+from callbench.cassette.hygiene.stats import stats_of
 from callbench.cassette.interaction import Request
 from callbench.cassette.scan import Allowed
 from callbench.cassette.scrubbers import Scrubbing
@@ -212,6 +214,63 @@ def test_a_failed_stream_is_no_fault(path: Path, recording: Callable[..., Intera
     with Cassette.open(path) as cassette:
         cassette.append(replace(recording(), response=response))
     assert rules(path) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda data: data.replace(b"\n", b"\r\n"), 1),
+        (lambda data: b"\xef\xbb\xbf" + data, 1),
+        (lambda data: data.replace(b'"ordinal":1', b'"ordinal": 1'), 3),
+        (lambda data: data.replace(b'"ordinal":1', b'"ordinal":1,"ordinal":1'), 3),
+        (lambda data: data.replace(b'"case":"a"', b'"case":"\\u0061"', 1), 2),
+        (lambda data: data[:-1], 6),
+    ],
+    ids=["CRLF", "BOM", "space", "member twice", "escape", "no line end"],
+)
+def test_form(sound: Path, change: Callable[[bytes], bytes], line: int) -> None:
+    sound.write_bytes(change(sound.read_bytes()))
+    assert (line, "form") in rules(sound)
+    assert {rule for _, rule in rules(sound)} == {"form"}
+    rekey(sound, sound)
+    assert rules(sound) == []
+
+
+def test_a_header_that_is_not_allowed(spoil: Spoil) -> None:
+    path = spoil(lambda lines: lines[1]["response"]["headers"].update({"set-cookie": "sid=1"}))
+    assert rules(path) == [(2, "scrub")]
+    scrub(path, path, Scrubbing())
+    assert rules(path) == []
+    assert "sid" not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("scrubbing", [None, [], {"scrubbers": [1]}, {"scrubbers": {}}])
+def test_a_header_of_another_shape_is_named(spoil: Spoil, scrubbing: Any) -> None:
+    path = spoil(lambda lines: lines[0].update(scrubbing=scrubbing))
+    assert (1, "schema") in rules(path)
+    assert stats_of(path).interactions == 4
+
+
+def test_usage_is_that_of_the_answer(path: Path, recording: Callable[..., Interaction]) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 2}
+    body = json.dumps({"usage": usage}).encode()
+    with Cassette.open(path) as cassette:
+        cassette.append(replace(recording("a", "a", answer=body.decode()), usage=usage))
+        cassette.append(
+            replace(recording("b", "b", answer=body.decode()), usage={**usage, "prompt_tokens": 6})
+        )
+        cassette.append(replace(recording("c", "c"), usage=usage))
+    assert rules(path) == [(3, "usage")]
+
+
+@pytest.mark.parametrize("times", [(3, 2), (-1, 2)])
+def test_times_never_fall(
+    path: Path, recording: Callable[..., Interaction], times: tuple[int, int]
+) -> None:
+    events = tuple(Event(at, b"data: 1\n\n") for at in times)
+    with Cassette.open(path) as cassette:
+        cassette.append(replace(recording(), response=Response(200, {}, events)))
+    assert (2, "order") in rules(path)
 
 
 @pytest.mark.parametrize("file", sorted(bundled("cassettes").glob("*.jsonl")), ids=lambda p: p.name)
