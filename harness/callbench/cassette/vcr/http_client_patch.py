@@ -44,7 +44,8 @@ def patches() -> Iterator[Patch]:
 def _kinds(kind: type) -> Iterator[type]:
     if not kind.__module__.partition(".")[0].startswith("urllib3"):
         yield kind
-        for sub in kind.__subclasses__():
+        below: list[type] = kind.__subclasses__()
+        for sub in below:
             yield from _kinds(sub)
 
 

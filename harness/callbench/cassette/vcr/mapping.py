@@ -113,7 +113,9 @@ def from_vcr(
     if request["method"] != canonical.method:
         vcr["method"] = request["method"]
     vcr["uri"] = secrecy.masked_uri(request["uri"], secrets, masked)
-    vcr["request_headers"] = secrecy.masked_headers(headers_of(request), secrets, masked)
+    vcr["request_headers"] = _as_written(
+        request, secrecy.masked_headers(headers_of(request), secrets, masked)
+    )
     written = mask_request(Request("POST", "/", sent), secrets).body
     masked["request bodies"] += written != sent
     spelled = _spelled(request["body"], written)
@@ -156,7 +158,7 @@ def _answer(
     kept = secrecy.masked_headers(headers, secrets, masked)
     if not clean and raw != plain:  # the compressed original holds the secret: it is given up
         kept = _without_encoding(kept)
-    extra["response_headers"] = kept
+    extra["response_headers"] = _as_written(response, kept)
     body = response.get("body") or {}
     held = body.get("string") if isinstance(body, dict) else body
     if clean and raw != plain:
@@ -169,6 +171,14 @@ def _answer(
 def _without_encoding(headers: Mapping[str, list[str]]) -> dict[str, list[str]]:
     gone = ("content-encoding", "content-length")
     return {name: values for name, values in headers.items() if name.lower() not in gone}
+
+
+def _as_written(
+    message: Mapping[str, Any], kept: Mapping[str, list[str]]
+) -> dict[str, list[str] | str]:
+    """The headers with single values where the file has no lists."""
+    given = {str(name): value for name, value in (message.get("headers") or {}).items()}
+    return {n: v if isinstance(given[n], list | tuple) else v[0] for n, v in kept.items()}
 
 
 def _spelled(body: Any, written: bytes) -> dict[str, Any]:

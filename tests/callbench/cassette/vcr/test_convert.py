@@ -93,6 +93,11 @@ ENTRIES = {
     "headers with many values": entry(
         "x", answer_headers={"Link": ["<a>; rel=next", "<b>"], "content-type": ["text/plain"]}
     ),
+    "headers with one value and no list": entry(
+        "x",
+        headers={"Accept": "*/*", "X-Trace": "a"},  # type: ignore[dict-item]
+        answer_headers={"Content-Type": "text/plain", "Link": "<a>"},  # type: ignore[dict-item]
+    ),
     "compressed": entry(
         "x",
         gzip.compress("杭州".encode() * 20),
