@@ -125,7 +125,8 @@ def _blank(case: Case, record: dict[str, Any], declared: Declared) -> Found:
         yield "/question", "The question is blank.", "Ask something."
     for name, described in case.schema.get("properties", {}).items():
         bare = isinstance(described, dict) and not described.get("description")
-        if bare and "enum" not in described and "$ref" not in described and len(name) < 3:
+        short = len(name) < 3 and name.isascii()  # two Chinese characters are a word
+        if bare and "enum" not in described and "$ref" not in described and short:
             field = to_pointer(("schema", "properties", name))
             yield (
                 field,

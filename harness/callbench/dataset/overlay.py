@@ -158,6 +158,10 @@ def _mend(line: dict[str, Any] | Fault, place: str) -> Mend:
     if not mend.pointers:
         raise _Refused("it changes nothing")
     for one in mend.pointers:
+        try:
+            pointer.split(one)
+        except ValueError as error:
+            raise _Refused(f'"{one}" is no RFC 6901 pointer') from error
         if not any(beneath(one, gold) for gold in GOLD):
             raise _Refused(f'"{one}" is not in {", ".join(GOLD)}: only what is right can be mended')
     return mend
@@ -182,7 +186,8 @@ def _applied(record: dict[str, Any], mend: Mend) -> dict[str, Any]:
     if faults := _still_declared(result, mend):
         first = faults[0]
         raise _Refused(
-            f"mended, {first.pointer} would break the rule {first.rule}: {first.message}"
+            f"mended, {first.pointer} would break the rule {first.rule}: "
+            f"{first.message.rstrip('.')}"
         )
     return result
 

@@ -107,6 +107,8 @@ def test_a_name_that_nothing_explains(sound: Record, find: Find) -> None:
     }
     bare["expected"] = {}
     assert find(bare) == [("blank", "a", "/schema/properties/x")]
+    bare["schema"]["properties"] = {"名称": {"type": "string"}, "价": {"type": "string"}}
+    assert find(bare) == []
 
 
 def test_the_same_question_twice(sound: Record, find: Find) -> None:

@@ -151,6 +151,8 @@ def test_every_mend_that_does_not_fit_is_named(record: Record, write: Write) -> 
         ({"set": {"/question": "x"}}, "only what is right can be mended"),
         ({"set": {"/expectedly": "x"}}, "only what is right can be mended"),
         ({"set": {"": {}}}, "only what is right can be mended"),
+        ({"set": {"/expected/~2": 1}}, "no RFC 6901 pointer"),
+        ({"remove": ["/accept/a~"]}, "no RFC 6901 pointer"),
     ],
 )
 def test_a_bad_line_is_told_by_its_number(

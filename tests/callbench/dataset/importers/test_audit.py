@@ -137,3 +137,53 @@ def test_what_no_case_can_be_is_left_out(fields: dict[str, Any], kind: str) -> N
     found = audit(Draft("f#7", case(**fields)))
     assert isinstance(found, Excluded)
     assert (found.origin, found.kind) == ("f#7", kind)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "kind"),
+    [
+        ({"type": "string"}, None, "null-for-non-null"),
+        ({"enum": ["a", "b"]}, "c", "outside-enum"),
+        ({"type": "string", "enum": ["a", "b"]}, "a ", "outside-enum"),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, ["a", "c"], "outside-enum"),
+        ({"type": "integer"}, "3", "breaks-schema"),
+        ({"type": "integer"}, True, "breaks-schema"),
+        ({"type": "array", "items": {"type": "integer"}}, ["3"], "breaks-schema"),
+        ({"type": "string", "maxLength": 1}, "ab", "breaks-schema"),
+        ({"type": "array"}, "[1]", "double-escaped"),
+        ({"type": ["string", "null"]}, None, None),
+        ({"type": "number"}, 3, None),
+        ({}, None, None),
+    ],
+)
+def test_the_kind_of_a_value_that_breaks_its_schema(schema: Any, value: Any, kind: Any) -> None:
+    """The same kind whether the value is the expected one or merely accepted (TRAPS D17)."""
+    made = {"type": "object", "properties": {"a": schema}}
+    text = "a ab [1] 3 c b"
+    found = kinds(case(schema=made, expected={"a": value}, question=text))
+    assert {one for place, one in found.items() if one != "not-in-case"} == {kind} - {None}
+    accepted = kinds(case(schema=made, accept={"/a": {"values": [value]}}, question=text))
+    assert accepted == ({} if kind is None else {"/accept/~1a/values/0": kind})
+
+
+def test_what_the_schema_does_not_declare() -> None:
+    made = {"type": "object", "properties": {"a": {}}}
+    found = kinds(case(schema=made, expected={"b": "q"}, accept={"/c": {"values": [1]}}))
+    assert set(found.values()) == {"unknown-parameter"}
+    assert set(found) == {"/expected/b", "/accept/~1c"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "escaped"),
+    [
+        (r"a\\b", r"say a\b", True),
+        (r"a\\b", r"say a\\b and a\b", False),
+        (r"a\nb", "say a\nb", True),
+        (r"a\nb", "say nothing", False),
+    ],
+)
+def test_escaped_twice_only_where_the_case_has_it_once(
+    value: str, text: str, escaped: bool
+) -> None:
+    found = kinds(case(question=text, expected={"a": value}))
+    assert ("double-escaped" in found.values()) == escaped

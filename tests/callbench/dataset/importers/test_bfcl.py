@@ -320,6 +320,27 @@ class TestCalls:
         assert values == ([] if expected is None else [expected])
         assert found.report["excluded"] == ({"other-gold": 1} if expected is None else {})
 
+    def test_positional_arguments_are_left_out(self, lines: Lines, imported: Import) -> None:
+        entry = {**question("s"), "ground_truth": ["hotel.book('Oslo', city='Oslo')"]}
+        file = lines("BFCL_v3_exec_simple.json", entry,
+                     {**entry, "id": "t", "ground_truth": ["hotel.book(city='Oslo')"]})  # fmt: skip
+        assert imported("bfcl", file).report["excluded"] == {"other-gold": 1}
+
+    def test_more_alternatives_than_a_case_can_list(self, lines: Lines, imported: Import) -> None:
+        """An object of seven accept-lists of two has 128 forms."""
+        names = "abcdefg"
+        inner = {"type": "dict", "properties": {name: {"type": "integer"} for name in names}}
+        tool = {"name": "f", "parameters": {"type": "dict", "properties": {"x": inner}}}
+        forms = {name: [1, 2] for name in names}
+        asked = {"question": [[{"role": "user", "content": "q"}]], "function": [tool]}
+        file = lines("BFCL_v4_simple_python.json", {"id": "s", **asked}, {"id": "t", **asked})
+        lines("possible_answer/BFCL_v4_simple_python.json",
+              {"id": "s", "ground_truth": [{"f": {"x": [{"a": [1]}, forms]}}]},
+              {"id": "t", "ground_truth": [{"f": {"x": [forms]}}]})  # fmt: skip
+        found = imported("bfcl", file)
+        assert found.report["excluded"] == {"too-many-alternatives": 1}
+        assert [record["id"] for record in found.records] == ["t"]
+
     def test_a_question_that_stands_twice_has_its_gold_twice(
         self, lines: Lines, imported: Import
     ) -> None:

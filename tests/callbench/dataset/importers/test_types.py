@@ -123,3 +123,9 @@ def test_messages_end_with_the_last_of_the_user() -> None:
     assert found is not None
     assert [message["content"] for message in found] == ["s", "1", "2"]
     assert messages([[{"role": "system", "content": "s"}]]) is None
+
+
+def test_a_name_that_is_required_twice_is_required_once() -> None:
+    inner = {"a": {"type": "str"}}
+    source = {"type": "dict", "properties": inner, "required": ["a", "a"]}
+    assert draft7(source)["required"] == ["a"]
