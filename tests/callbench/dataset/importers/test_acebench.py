@@ -198,3 +198,33 @@ class TestSpecial:
         (record,) = ace("special_irrelevant", ({}, "Due to the limitations …")).records
         assert (record["tool"]["name"], record["unfillable"]) == ("Other", ["/x"])
         assert "irrelevance" in record["tags"]
+
+
+def test_what_only_some_alternatives_have_is_accepted_and_not_asked_for(ace: Import) -> None:
+    answers = [{"Cars_hire": {"city": "Oslo"}}, {"Cars_hire": {"city": "Oslo", "days": 3}},
+               {"Cars_hire": {"city": "Oslo"}}]  # fmt: skip
+    (record,) = ace("normal_atom_bool", ({}, answers)).records
+    assert record["expected"] == {"city": "Oslo"}
+    assert record["accept"] == {"/days": {"values": [3]}}
+
+
+def test_a_wrong_value_that_two_parameters_refuse_names_neither(ace: Import) -> None:
+    """Which of the two holds it is not said, and is not guessed."""
+    letters = {"type": "string", "pattern": "^[A-Za-z ]+$"}
+    tool = {"name": "Compare", "parameters": {
+        "type": "dict", "properties": {"one": letters, "two": letters}}}  # fmt: skip
+    single = {"name": "Compare", "parameters": {"type": "dict", "properties": {"one": letters}}}
+    gold = {"Compare": ["China123"]}
+    found = ace("special_error_param", ({"function": [tool]}, gold), ({"function": [single]}, gold))
+    assert found.report["excluded"] == {"unknown-slot": 1}
+    assert [record["unfillable"] for record in found.records] == [["/one"]]
+
+
+def test_full_width_colons_and_text_before_the_first_mark(ace: Import) -> None:
+    text = "我要租车\nsystem：在哪里？\nuser：Oslo, 3 days\n"
+    (record,) = ace("normal_atom_bool", ({"question": text}, CALL), lang="zh").records
+    assert record["question"] == "Oslo, 3 days"
+    assert record["conversation"] == [
+        {"role": "user", "content": "我要租车"},
+        {"role": "assistant", "content": "在哪里？"},
+    ]

@@ -119,6 +119,22 @@ def test_one_case_per_call(split: Any, imported: Any, perfect: Any) -> None:
     ]
 
 
+def test_a_slot_that_the_state_dropped_has_no_variants(split: Any, imported: Any) -> None:
+    """The state of a turn is the whole state: what an earlier one held is gone."""
+    dropped = {
+        "dialogue_id": "1_00003",
+        "services": ["Trips_1"],
+        "turns": [
+            user("To the Big Apple.", {"to": ["Big Apple"]}),
+            system("When?"),
+            user("The 3rd.", {"on": ["the 3rd"]}),
+            system("Here.", ("FindBus", {"to": "New York", "on": "2019-03-03", "seats": "1"}), []),
+        ],
+    }
+    (record,) = imported("sgd", split(dropped)).records
+    assert record["accept"] == {"/on": {"values": ["the 3rd"]}}
+
+
 def test_the_schema_is_that_of_the_intent(split: Any, imported: Any) -> None:
     """An enum only where the slot is categorical; a default of "" means any and is none."""
     schema = imported("sgd", split(RIDE)).records[0]["schema"]
