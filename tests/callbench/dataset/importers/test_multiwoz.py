@@ -161,3 +161,27 @@ def test_public_file(shared: Any, imported: Any, perfect: Any) -> None:
     assert found.report["records"] == len(dialogues)
     assert set(found.report["excluded"]) <= {"no-call"}
     perfect(found)
+
+
+def test_a_change_of_mind_is_one_call_and_the_way_back_another(
+    tmp_path: Path, imported: Any
+) -> None:
+    """Each state is held against the one before it, not against the first."""
+    areas = ("north", "south", "south", "north")
+    log = [turn for area in areas for turn in (user(f"{area}?"), system("ok", area=area))]
+    found = imported("multiwoz", written(tmp_path / "data.json", {"M1": {"log": log}}))
+    assert [(record["id"], record["expected"]["area"]) for record in found.records] == [
+        ("M1/1/1", "north"),
+        ("M1/3/1", "south"),
+        ("M1/7/1", "north"),
+    ]
+
+
+def test_whether_a_booking_failed_is_no_slot(tmp_path: Path, imported: Any) -> None:
+    turn = system("sorry", area="north")
+    turn["metadata"]["hotel"]["book"]["invalid"] = True
+    log = [user("north"), turn]
+    found = imported("multiwoz", written(tmp_path / "data.json", {"M1": {"log": log}}))
+    (record,) = found.records
+    assert list(record["schema"]["properties"]) == ["area", "stars", "book people"]
+    assert found.report["excluded"] == {}
