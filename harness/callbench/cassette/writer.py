@@ -76,7 +76,7 @@ def replace_file(
                 file.write(encoded.data)
             file.flush()
             os.fsync(file.fileno())
-        draft.chmod(0o644)
+        draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

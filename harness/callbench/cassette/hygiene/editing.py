@@ -31,10 +31,15 @@ Prefer = Literal["first", "last", "newest"]
 
 
 @contextmanager
-def _opened(path: Path, out: Path) -> Iterator[Places]:
-    """The recordings of ``path``, which is locked if it is to be replaced."""
+def _opened(path: Path, out: Path, *, lock: bool = True) -> Iterator[Places]:
+    """The recordings of ``path``, which is locked if it is to be replaced.
+
+    Not to ``lock`` is for one that is open already: nobody waits for a lock that he holds himself.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out} is a directory.", remedy="Name the file to write.")
     with ExitStack() as stack:
-        if out.exists() and path.exists() and out.samefile(path):
+        if lock and out.exists() and path.exists() and out.samefile(path):
             stack.enter_context(exclusive(path))
         places = stack.enter_context(Places(path))
         if places.cut:
@@ -112,7 +117,10 @@ def merge(paths: Sequence[Path], out: Path, prefer: Prefer | None = None) -> lis
     different ways.
     """
     with ExitStack() as stack:
-        files = [stack.enter_context(_opened(path, out)) for path in paths]
+        files: list[Places] = []
+        for path in paths:
+            again = any(path.exists() and path.samefile(one.path) for one in files)
+            files.append(stack.enter_context(_opened(path, out, lock=not again)))
         scrubbers = {frozenset(scrubbers_of(places.header)) for places in files}
         if len(scrubbers) > 1:
             raise UsageError(

@@ -45,6 +45,11 @@ class TestPrune:
         assert prune(sound, sound, ()) == 0
         assert sound.read_bytes() == before
 
+    def test_who_may_read_the_file_stays(self, sound: Path) -> None:
+        sound.chmod(0o600)
+        prune(sound, sound, set())
+        assert sound.stat().st_mode & 0o777 == 0o600
+
     def test_a_cut_line_is_not_dropped_silently(self, sound: Path) -> None:
         sound.write_bytes(sound.read_bytes()[:-9])
         before = sound.read_bytes()
@@ -107,6 +112,18 @@ class TestMerge:
         assert rules(out) == []
         header = json.loads(out.read_text("utf-8").splitlines()[0])
         assert header["models"] == ["other", "synthetic"]
+
+    def test_a_file_with_itself_into_itself(self, files: list[Path], tmp_path: Path) -> None:
+        """One file by two names: its lock is taken once, or the command would wait for itself."""
+        before = files[0].read_bytes()
+        alias = tmp_path / "alias.jsonl"
+        alias.symlink_to(files[0])
+        assert merge([files[0], alias, files[0]], files[0]) == []
+        assert files[0].read_bytes() == before
+
+    def test_a_directory_is_no_file_to_write(self, files: list[Path], tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="is a directory"):
+            merge(files[:1], tmp_path)
 
     def test_into_one_of_them(self, files: list[Path]) -> None:
         merge(files, files[0], "last")
