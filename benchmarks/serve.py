@@ -102,7 +102,7 @@ async def load(port: int) -> float:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for number in range(REQUESTS):
             content = bodies[(first + number) % RECORDINGS]
-            head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n"
+            head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n"
             writer.write(head % len(content) + content)
             answer = await reader.readuntil(b"\r\n0\r\n\r\n")
             assert answer.startswith(b"HTTP/1.1 200")

@@ -27,6 +27,7 @@ from callbench.cli import (
     score,
     serve,
 )
+from callbench.cli.output import Stopped
 from callbench.errors import CallbenchError, ExitCode
 
 app = typer.Typer(
@@ -104,7 +105,8 @@ def _guarded() -> int:
     try:
         app(standalone_mode=True)
     except SystemExit as stop:
-        if stop.code == ExitCode.INTERRUPTED:  # how typer passes Ctrl-C on
+        if stop.code == ExitCode.INTERRUPTED and not isinstance(stop, Stopped):
+            # how typer passes Ctrl-C on
             _tell("interrupted; what was recorded and scored so far is kept")
         return stop.code if isinstance(stop.code, int) else ExitCode.INTERNAL
     except CallbenchError as error:

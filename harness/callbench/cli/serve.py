@@ -64,7 +64,7 @@ def serve(
     from callbench.cassette.faults.applying import Faults
     from callbench.cassette.replay import read_pace
     from callbench.cassette.store import Cassette
-    from callbench.errors import CassetteError, ExitCode, UsageError
+    from callbench.errors import CassetteError, UsageError
     from callbench.run.scrubbing import scrubbing_of
     from callbench.serve.answering import Answering, By, UsedUp
 
@@ -96,13 +96,13 @@ def serve(
 
         code = asyncio.run(_until_stopped(answering, port, speed, grace, ready))
         if not (json_ or quiet):
-            output.tell(f"{answering.answers} answers, {answering.misses} misses")
+            output.tell(f"stopped: {answering.answers} answers, {answering.misses} misses")
         if strict and answering.misses:
             raise CassetteError(
                 f"{answering.misses} requests had no recording in {cassette}.",
                 remedy="Each was answered with 404 and what is nearest.",
             )
-    raise typer.Exit(code or ExitCode.OK)
+    raise output.Stopped(code)
 
 
 async def _until_stopped(

@@ -1,9 +1,14 @@
-"""Which recording answers a request: by its content, or by the turn of its case."""
+"""Which recording answers a request: by its content, or by the turn of its case.
+
+A client in a browser is no client: a page must not read recordings, whatever name it gave this address
+(DNS rebinding). So a ``Host`` or an ``Origin`` that is not this machine is refused, and no CORS header sent.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from enum import StrEnum
@@ -21,12 +26,20 @@ from callbench.cassette.scope import CaseScope
 from callbench.cassette.scrub import mask_request, secrets_of
 from callbench.cassette.store import Cassette
 from callbench.conformance.traffic.http import Received
-from callbench.serve.kept import KeptCassette
+from callbench.serve.kept import Kept
 
 CASE_HEADER = "x-callbench-case"
+METHODS = "GET, HEAD, OPTIONS, POST"
 
+_LOOPBACK = re.compile(r"(?i)(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?")
 _CASE_PATH = "/case/"
 _TURNS = "turns"
+_OVERHEAD = 1024
+_OF_EVENT = 160
+_NOT_HERE = (
+    "the header {} says {!r}: recordings are given to programs of this machine only, "
+    "asking 127.0.0.1 or localhost"
+)
 
 
 class By(StrEnum):
@@ -69,24 +82,49 @@ class Answering:
         self._by = by
         self._used_up = used_up
         self._faults = faults
-        self._kept = KeptCassette(cassette)
+        self._asked: Kept[Hashable, tuple[Request, str]] = Kept()
+        self._found: Kept[tuple[str, str, int], Interaction] = Kept()
+        self._turns: Kept[str, list[Interaction]] = Kept()
         self._scopes: dict[str, CaseScope] = {}
-        self._turns: dict[str, list[Interaction]] = {}
         self.answers = 0
         self.misses = 0
 
     def answer(self, received: Received) -> Faulted:
-        """Return what to send; a request that no recording answers gets 404 and is counted."""
+        """Return what to send; a request that no recording answers gets 404 and is counted.
+
+        A ``GET`` that has none is no question to a model: it gets 404 as well, and is not counted.
+        """
+        for header in ("host", "origin"):
+            if not _is_here(received.headers.get(header)):
+                return error(403, _NOT_HERE.format(header, received.headers[header]), "not_local")
+        if received.method == "OPTIONS":
+            return Faulted(Response(200, {"allow": METHODS}))
         case, target = _case_of(received)
-        scope = self._scope(case)
-        if received.method == "GET" and (listed := self._models(target)) is not None:
+        method = "GET" if received.method == "HEAD" else received.method
+        if method == "GET" and (listed := self._models(target)) is not None:
             return Faulted(listed)
-        raw = [(name.encode(), value.encode()) for name, value in received.headers.items()]
-        secrets = secrets_of(raw, target, (), received.body)
-        request = mask_request(canonical_request(received.method, target, received.body), secrets)
+        request, key = self._request(method, target, received)
+        if method == "GET" and not self._cassette.recorded(key, case):
+            told = f"GET {request.path}: there is nothing; ask POST /v1/chat/completions"
+            return error(404, told, "not_found")
+        scope = self._scope(case)
         if self._by is By.TURN:
             return self._by_turn(request, scope)
-        return self._by_content(request, scope)
+        return self._by_content(request, key, scope)
+
+    def _request(self, method: str, target: str, received: Received) -> tuple[Request, str]:
+        """The request as it would be recorded, and its key."""
+        identity = (method, target, tuple(received.headers.items()), received.body)
+        known = self._asked.get(identity)
+        if known is not None:
+            return known
+        raw = [(name.encode(), value.encode()) for name, value in received.headers.items()]
+        secrets = secrets_of(raw, target, (), received.body)
+        request = mask_request(canonical_request(method, target, received.body), secrets)
+        made = (request, self._cassette.key_of(request))
+        head = sum(len(name) + len(value) for name, value in identity[2])
+        self._asked.put(identity, made, len(received.body) + len(request.body) + head + _OVERHEAD)
+        return made
 
     def _scope(self, case: str) -> CaseScope:
         scope = self._scopes.get(case)
@@ -96,15 +134,11 @@ class Answering:
                 self._faults.arm(scope)
         return scope
 
-    def _by_content(self, request: Request, scope: CaseScope) -> Faulted:
+    def _by_content(self, request: Request, key: str, scope: CaseScope) -> Faulted:
         cassette, case = self._cassette, scope.case
-        key = cassette.key_of(request)
         ordinal = scope.take(key)
-        found = self._kept.find(key, case, ordinal, request)
-        if found is None:
-            place = self._used_up.place(ordinal, cassette.recorded(key, case))
-            if place is not None:
-                found = self._kept.find(key, case, place, request)
+        place = self._used_up.place(ordinal, cassette.recorded(key, case))
+        found = None if place is None else self._find(key, case, place, request)
         if found is not None:
             return self._given(found, scope, key, ordinal)
         scope.give_back(key, ordinal)
@@ -117,6 +151,15 @@ class Answering:
         miss = cassette_miss(cassette, request, case, ordinal)
         return self._miss(miss.message)
 
+    def _find(self, key: str, case: str, place: int, request: Request) -> Interaction | None:
+        identity = (key, case, place)
+        found = self._found.get(identity)
+        if found is None:
+            found = self._cassette.find(key, case, place, request=request)
+            if found is not None:
+                self._found.put(identity, found, _size(found))
+        return found
+
     def _by_turn(self, request: Request, scope: CaseScope) -> Faulted:
         case = scope.case
         if not case:
@@ -128,12 +171,18 @@ class Answering:
             )
         turns = self._turns.get(case)
         if turns is None:
-            turns = self._turns[case] = self._cassette.of_case(case)
+            turns = self._cassette.of_case(case)
+            self._turns.put(case, turns, _OVERHEAD + sum(map(_size, turns)))
         ordinal = scope.take(_TURNS)
         place = self._used_up.place(ordinal, len(turns))
         if place is None:
             scope.give_back(_TURNS, ordinal)
             return self._miss(self._no_turn(case, len(turns), ordinal))
+        recorded = turns[place].request
+        if (recorded.method, recorded.path) != (request.method, request.path):
+            scope.give_back(_TURNS, ordinal)
+            told = f"{request.method} {request.path}: the next answer of case {case!r} is to "
+            return self._miss(f"{told}{recorded.method} {recorded.path}.")
         asked = replace(turns[place], request=request)
         return self._given(_as_asked(asked), scope, _TURNS, ordinal)
 
@@ -163,7 +212,7 @@ class Answering:
 
     def _models(self, target: str) -> Response | None:
         """The list of models, or one of them, where a client asks for that; ``None`` where it does not."""
-        path = canonical_request("GET", target, b"").path.rstrip("/")
+        path = unquote(canonical_request("GET", target, b"").path.partition("?")[0].rstrip("/"))
         names = self._cassette.header.get("models", [])
         models = [
             {"id": name, "object": "model", "created": 0, "owned_by": "callbench"} for name in names
@@ -172,6 +221,18 @@ class Answering:
             return _json(200, {"object": "list", "data": models})
         one = next((it for it in models if path == f"/models/{it['id']}"), None)
         return None if one is None else _json(200, one)
+
+
+def _is_here(address: str | None) -> bool:
+    """Whether a ``Host`` or an ``Origin`` names this machine; one that is missing does."""
+    return address is None or bool(_LOOPBACK.fullmatch(address.rpartition("://")[2]))
+
+
+def _size(interaction: Interaction) -> int:
+    """About the bytes that a recording takes in memory."""
+    events = interaction.response.events
+    data = sum(len(event.data) for event in events) + len(interaction.request.body)
+    return data + _OVERHEAD + _OF_EVENT * len(events)
 
 
 def _case_of(received: Received) -> tuple[str, str]:

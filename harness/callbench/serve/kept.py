@@ -1,37 +1,39 @@
-"""Recordings that were asked for lately, decoded: a server is asked for the same ones again and again."""
+"""What was made of a request or read from the cassette lately: a server is asked for the same again and again."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
 
-from callbench.cassette.interaction import Interaction, Request
-from callbench.cassette.store import Cassette
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
 MOST_BYTES = 32 * 1024 * 1024
-"""Bytes of answers that are kept; the one not asked for longest goes first."""
+"""Bytes that are kept; what was not asked for longest goes first."""
 
 
-class KeptCassette:
-    """Looks recordings up as :meth:`Cassette.find` does; one that was replaced on disk meanwhile may be old."""
+class Kept(Generic[Key, Value]):
+    """A cache that is bounded by the bytes of what it holds, as its user counts them."""
 
-    def __init__(self, cassette: Cassette, most: int = MOST_BYTES) -> None:
-        self._cassette = cassette
+    def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._size = 0
-        self._kept: OrderedDict[tuple[str, str, int], tuple[Interaction, int]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
 
-    def find(self, key: str, case: str, ordinal: int, request: Request) -> Interaction | None:
-        """Return the recording that answers, ``None`` if there is none (yet)."""
-        identity = (key, case, ordinal)
-        kept = self._kept.get(identity)
-        if kept is not None:
-            self._kept.move_to_end(identity)
-            return kept[0]
-        found = self._cassette.find(key, case, ordinal, request=request)
-        if found is not None:
-            size = sum(len(event.data) for event in found.response.events) + len(found.request.body)
-            self._kept[identity] = (found, size)
-            self._size += size
-            while self._size > self._most:
-                self._size -= self._kept.popitem(last=False)[1][1]
-        return found
+    def get(self, key: Key) -> Value | None:
+        """Return what is kept under ``key``, ``None`` if nothing is."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        self._kept.move_to_end(key)
+        return kept[0]
+
+    def put(self, key: Key, value: Value, size: int) -> None:
+        """Keep ``value``, which takes about ``size`` bytes."""
+        if (old := self._kept.pop(key, None)) is not None:
+            self._size -= old[1]
+        self._kept[key] = (value, size)
+        self._size += size
+        while self._size > self._most:
+            self._size -= self._kept.popitem(last=False)[1][1]

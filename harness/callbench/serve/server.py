@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from dataclasses import replace
 
@@ -10,12 +11,13 @@ from callbench.cassette.replay import Timing
 from callbench.conformance.traffic.http import MOST_HEAD, BadRequest, Received, read_request
 from callbench.errors import CallbenchError, UsageError
 from callbench.serve.answering import Answering, error
-from callbench.serve.writing import write
+from callbench.serve.writing import Framing, write
 
 HOST = "127.0.0.1"
 GRACE = 5.0
 """Seconds that answers under way have when the server is closed."""
 
+_PATIENCE = 2.0
 _GLANCE = 0.2  # seconds after which a wait looks whether its client is still there
 
 
@@ -72,8 +74,10 @@ class ReplayServer:
                 try:
                     received = await read_request(reader, writer)
                 except BadRequest as problem:
-                    bad = error(400, f"no request that can be read: {problem}", "bad_request")
-                    await write(writer, bad, Timing(), keep=False)
+                    told = f"no request that can be read: {problem}"
+                    bad = error(problem.status, told, "bad_request")
+                    await write(writer, bad, Timing(), Framing(keep=False))
+                    await _drained(reader)
                     break
                 if received is None:
                     break
@@ -96,7 +100,11 @@ class ReplayServer:
             faulted = self._answering.answer(received)
         except CallbenchError as problem:
             faulted = error(500, str(problem), "callbench_error")
-        keep = received.headers.get("connection", "").lower() != "close" and not self._closing
+        framing = Framing(
+            keep=received.keep and not self._closing,
+            chunks=received.version != "HTTP/1.0",
+            body=received.method != "HEAD",
+        )
 
         async def sleep(seconds: float) -> None:
             await _while_there(seconds, reader)
@@ -104,7 +112,15 @@ class ReplayServer:
         timing = Timing(pace=self._pace, sleep=sleep)
         if faulted.waits:
             timing = replace(timing, waits=faulted.waits)
-        return await write(writer, faulted, timing, keep=keep)
+        return await write(writer, faulted, timing, framing)
+
+
+async def _drained(reader: asyncio.StreamReader) -> None:
+    """Read what a client still sends, for a while: closed before, its connection would be reset unread."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            while await reader.read(1 << 16):
+                pass
 
 
 async def _while_there(seconds: float, reader: asyncio.StreamReader) -> None:

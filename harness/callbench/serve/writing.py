@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import re
 import socket
 import struct
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from callbench.cassette.events import is_event_stream
@@ -17,14 +19,24 @@ from callbench.cassette.replay import Timing, emitted
 _END = b"0\r\n\r\n"
 _RESET = "ReadError"
 _TIMEOUT = "ReadTimeout"
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """How a client can be answered: whether the connection stays, HTTP chunks are known, a body is wanted."""
+
+    keep: bool = True
+    chunks: bool = True
+    body: bool = True
 
 
 async def write(
-    writer: asyncio.StreamWriter, faulted: Faulted, timing: Timing, *, keep: bool
+    writer: asyncio.StreamWriter, faulted: Faulted, timing: Timing, framing: Framing
 ) -> bool:
     """Send a response; return whether the connection can be used again.
 
-    A stream goes in HTTP chunks, one for each event. A response that ends in an error has no end: the
+    A stream goes in HTTP chunks, one for each event (to HTTP/1.0 until the connection ends). A response that ends in an error has no end: the
     connection is reset, left silent until the client goes, or closed, as the error says.
     """
     response = faulted.response
@@ -32,8 +44,14 @@ async def write(
         reset(writer)
         return False
     failure = response.error or ""
-    chunked = is_event_stream(response.headers) or bool(failure)
-    head = _head(response, chunked=chunked, keep=keep and not failure)
+    unmeasured = is_event_stream(response.headers) or bool(failure)
+    chunked = unmeasured and framing.chunks
+    keep = framing.keep and not failure and unmeasured == chunked
+    head = _head(response, chunked=chunked, measured=not unmeasured, keep=keep)
+    if not framing.body:
+        writer.write(head)
+        await writer.drain()
+        return keep
     if timing.pace is None and not faulted.waits and not failure:
         writer.write(head + _body(response, chunked=chunked))
         await writer.drain()
@@ -61,16 +79,16 @@ async def write(
     return False
 
 
-def _head(response: Response, *, chunked: bool, keep: bool) -> bytes:
+def _head(response: Response, *, chunked: bool, measured: bool, keep: bool) -> bytes:
     try:
         reason = HTTPStatus(response.status).phrase
     except ValueError:
         reason = "Status"
     lines = [f"HTTP/1.1 {response.status} {reason}"]
-    lines += [f"{name}: {value}" for name, value in response.headers.items()]
+    lines += [f"{name}: {_CONTROL.sub(' ', value)}" for name, value in response.headers.items()]
     if chunked:
         lines.append("transfer-encoding: chunked")
-    else:
+    elif measured:
         lines.append(f"content-length: {sum(len(event.data) for event in response.events)}")
     if not keep:
         lines.append("connection: close")

@@ -48,6 +48,7 @@ def test_it_serves_until_a_signal(recorded: Path, number: int, code: int) -> Non
     ended, err = stopped(process, number)
     assert ended == code
     assert f"{len(asked)} answers, 1 misses" in err
+    assert "recorded and scored" not in err
 
 
 @pytest.mark.parametrize(("missed", "code"), [(True, 5), (False, 143)])

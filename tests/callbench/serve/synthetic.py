@@ -96,7 +96,12 @@ async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def raw(content: bytes, path: str = PATH, headers: Iterable[str] = ()) -> bytes:
-    lines = [f"POST {path} HTTP/1.1", "host: x", f"content-length: {len(content)}", *headers]
+    lines = [
+        f"POST {path} HTTP/1.1",
+        "host: localhost",
+        f"content-length: {len(content)}",
+        *headers,
+    ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + content
 
 

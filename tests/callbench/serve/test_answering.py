@@ -133,6 +133,12 @@ class TestByTurn:
             in told(ask(answering, case="aa"))[2]
         )
 
+    def test_another_endpoint_gets_no_answer_and_uses_none_up(self, answering: Answering) -> None:
+        status, code, message = told(ask(answering, case="a", path="/v1/responses"))
+        assert (status, code) == (404, "cassette_miss")
+        assert message.startswith("POST /responses: the next answer of case 'a' is to")
+        assert text(ask(answering, case="a")) == "first"
+
     def test_no_case(self, answering: Answering) -> None:
         status, code, message = told(ask(answering))
         assert (status, code) == (400, "no_case")
@@ -147,6 +153,46 @@ class TestModels:
         one = json.loads(ask(answering, path="/v1/models/synthetic", method="GET").response.body)
         assert one == listed["data"][0]
         assert ask(answering, path="/v1/models/none", method="GET").response.status == 404
+
+
+class TestWhoAsks:
+    """A page in a browser must not read recordings, nor use them up."""
+
+    @pytest.mark.parametrize(
+        ("header", "value", "there"),
+        [
+            ("host", "127.0.0.1:8080", True),
+            ("host", "LOCALHOST", True),
+            ("host", "app.localhost:1", True),
+            ("host", "[::1]:1", True),
+            ("origin", "http://localhost:3000", True),
+            ("host", "evil.example:8080", False),
+            ("host", "127.0.0.1.evil.example", False),
+            ("host", "localhost.evil.example", False),
+            ("origin", "https://evil.example", False),
+            ("origin", "null", False),
+        ],
+    )
+    def test_only_programs_of_this_machine(
+        self, tmp_path: Path, header: str, value: str, there: bool
+    ) -> None:
+        answering = Answering(made(tmp_path / "c.jsonl", recording("q", whole("yes"))))
+        got = answering.answer(Received("POST", PATH, {header: value}, body("q")))
+        assert got.response.status == (200 if there else 403)
+        assert not any(name.startswith("access-control") for name in got.response.headers)
+        assert text(ask(answering)) == "yes" if not there else answering.answers == 1
+
+    def test_what_asks_no_model_is_no_miss(self, tmp_path: Path) -> None:
+        answering = Answering(made(tmp_path / "c.jsonl", recording("q", whole("yes"))))
+        for method, path, status in (
+            ("GET", "/", 404),
+            ("HEAD", "/health", 404),
+            ("OPTIONS", PATH, 200),
+        ):
+            assert ask(answering, method=method, path=path).response.status == status
+        assert answering.misses == 0
+        ask(answering, "unknown")
+        assert answering.misses == 1
 
 
 class TestFaults:

@@ -50,28 +50,59 @@ class TestConnections:
             writer.close()
 
     @pytest.mark.parametrize(
-        "sent",
+        ("sent", "status"),
         [
-            b"what?\r\n\r\n",
-            b"POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
-            b"POST / HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n",
-            b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-            b"POST / HTTP/1.1\r\nx: " + b"y" * 1_100_000 + b"\r\n\r\n",
+            (b"what?\r\n\r\n", 400),
+            (b"POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n", 400),
+            (b"POST / HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n", 413),
+            (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400),
+            (b"POST / HTTP/1.1\r\nx: " + b"y" * 1_100_000 + b"\r\n\r\n", 431),
         ],
         ids=["no request", "no length", "too large", "no chunk", "long head"],
     )
-    async def test_what_is_no_request_gets_400_and_the_rest_is_served(
-        self, path: Path, sent: bytes
+    async def test_what_is_no_request_is_told_and_the_rest_is_served(
+        self, path: Path, sent: bytes, status: int
     ) -> None:
         async with serving(Answering(made(path, recording("a", whole("A"))))) as url:
             reader, writer = await connect(url)
             writer.write(sent)
-            assert (await reply(reader))[0] == 400
+            assert (await reply(reader))[0] == status
             writer.close()
             reader, writer = await connect(url)
             writer.write(raw(body("a")))
             assert (await reply(reader))[0] == 200
             writer.close()
+
+    async def test_a_head_has_no_body_and_the_connection_stays(self, path: Path) -> None:
+        async with serving(Answering(made(path))) as url:
+            reader, writer = await connect(url)
+            for method in ("HEAD", "GET"):
+                writer.write(f"{method} /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+            head = await reader.readuntil(b"\r\n\r\n")
+            status, headers, content = await reply(reader)
+            writer.close()
+        assert head.startswith(b"HTTP/1.1 200 ")
+        assert b"content-length: %d\r\n" % len(content) in head
+        assert (status, headers["content-type"]) == (200, "application/json")
+
+    @pytest.mark.parametrize("keep", [True, False])
+    async def test_http_1_0_gets_no_chunks(self, path: Path, keep: bool) -> None:
+        cassette = made(path, recording("a", whole("A")), recording("b", streamed("B")))
+        more = ["connection: keep-alive"] if keep else []
+        async with serving(Answering(cassette)) as url:
+            reader, writer = await connect(url)
+            writer.write(raw(body("a"), headers=more).replace(b"HTTP/1.1", b"HTTP/1.0"))
+            assert (await reply(reader))[2] == whole("A").body
+            if not keep:
+                assert await reader.read() == b""
+                writer.close()
+                reader, writer = await connect(url)
+            asked = raw(body("b", stream=True), headers=more)
+            writer.write(asked.replace(b"HTTP/1.1", b"HTTP/1.0"))
+            got = await reader.read()  # to the end of the connection, which is that of the body
+            writer.close()
+        assert b"transfer-encoding" not in got
+        assert got.partition(b"\r\n\r\n")[2] == streamed("B").body
 
     async def test_clients_that_leave_are_ordinary(self, path: Path) -> None:
         answering = Answering(made(path, recording("a", whole("A"))))

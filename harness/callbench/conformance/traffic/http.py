@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 from callbench.conformance.traffic.script import Reply
 
@@ -14,7 +16,11 @@ _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 500: "Internal Serv
 
 
 class BadRequest(ValueError):
-    """Bytes that are no request."""
+    """Bytes that are no request; ``status`` is how HTTP says so."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,13 @@ class Received:
     target: str
     headers: Mapping[str, str]
     body: bytes
+    version: str = "HTTP/1.1"
+
+    @property
+    def keep(self) -> bool:
+        """Whether the client may ask again on this connection."""
+        words = {word.strip().lower() for word in self.headers.get("connection", "").split(",")}
+        return "keep-alive" in words if self.version == "HTTP/1.0" else "close" not in words
 
 
 async def read_request(
@@ -38,13 +51,8 @@ async def read_request(
             return None
         raise BadRequest("the head of the request has no end") from error
     except asyncio.LimitOverrunError as error:
-        raise BadRequest("the head of the request is too long") from error
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    if len(words) != 3 or not words[2].startswith("HTTP/1."):
-        raise BadRequest(f"no request line of HTTP/1: {first[:80]!r}")
-    pairs = (line.partition(":") for line in lines if line)
-    headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        raise BadRequest("the head of the request is too long", 431) from error
+    method, target, version, headers = (_parsed if len(head) <= _SHORT_HEAD else _parse)(head)
     if headers.get("expect", "").lower() == "100-continue":
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
@@ -53,7 +61,26 @@ async def read_request(
         raise BadRequest("the body of the request is cut") from error
     except asyncio.LimitOverrunError as error:
         raise BadRequest("a line between the chunks of the body is too long") from error
-    return Received(words[0], words[1], headers, body)
+    return Received(method, target, headers, body, version)
+
+
+def _parse(head: bytes) -> tuple[str, str, str, Mapping[str, str]]:
+    """Method, target, version and headers."""
+    try:
+        text = head.decode()
+    except UnicodeDecodeError:
+        text = head.decode("latin-1")
+    first, *lines = text.lstrip("\r\n").split("\r\n")
+    words = first.split(" ")
+    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+        raise BadRequest(f"no request line of HTTP/1: {first[:80]!r}")
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    return words[0], words[1], words[2], MappingProxyType(headers)
+
+
+_SHORT_HEAD = 4096
+_parsed = lru_cache(maxsize=1024)(_parse)  # clients send the same head again and again
 
 
 async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
@@ -62,7 +89,7 @@ async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> byt
         while size := _size((await reader.readuntil(b"\n")).partition(b";")[0], 16):
             body += await reader.readexactly(size)
             if len(body) > _MOST_BODY:
-                raise BadRequest(f"a body of more than {_MOST_BODY} bytes")
+                raise BadRequest(f"a body of more than {_MOST_BODY} bytes", 413)
             await reader.readexactly(2)
         while (await reader.readuntil(b"\n")).strip():
             pass
@@ -76,7 +103,8 @@ def _size(digits: bytes, base: int) -> int:
     except ValueError as error:
         raise BadRequest(f"no length: {digits[:40]!r}") from error
     if not 0 <= size <= _MOST_BODY:
-        raise BadRequest(f"a body of {size} bytes")
+        told = f"a body of {size} bytes, of {_MOST_BODY} at most"
+        raise BadRequest(told, 400 if size < 0 else 413)
     return size
 
 
