@@ -172,6 +172,13 @@ def test_f1_is_resampled_from_forty_clusters_on() -> None:
     assert f1(Counter({(300, 1, 0): 1, (1, 1, 1): 60})).method == "cluster-robust"
 
 
+def test_the_order_in_which_cases_ended_decides_no_bootstrap() -> None:
+    generator = np.random.default_rng(2)
+    triples = [(int(a), int(b), int(c)) for a, b, c in generator.integers(0, 5, (60, 3))]
+    assert f1(Counter(triples)) == f1(Counter(reversed(triples)))
+    assert f1(Counter(triples)).method == "bootstrap"
+
+
 def test_f1_of_many_clusters_is_covered() -> None:
     """Cases of 4 slots, whose right ones hang together; the truth from the expectations."""
 
