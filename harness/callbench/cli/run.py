@@ -218,8 +218,14 @@ def _go(config: Any, gates: Gates, *, json_: bool, quiet: bool) -> None:
     from callbench.run.opening import BASELINES
 
     if gates.baseline is not None:
+        from callbench.errors import UsageError
         from callbench.report.joined import read_run, require_cases
 
+        if config.faults is not None:
+            raise UsageError(
+                "--faults does not go with --baseline: its scores are not the model's.",
+                remedy="faults.json tells what the faults changed.",
+            )
         planned = selected(config)
         ids = (case.id for case in planned.cases)
         require_cases(read_run(gates.baseline), planned.sha256, ids)

@@ -142,8 +142,9 @@ async def _until_stopped(
 def _plan(faults: str, cassette: Cassette) -> Plan:
     from callbench.cassette.faults.declared import load_plan
     from callbench.cassette.faults.matrix import ALL, matrix, stages_of
+    from callbench.cassette.interaction import REPEAT_MARK
 
-    if faults != ALL:
-        return load_plan(faults)
     cases = dict.fromkeys(one.case for one in cassette)
+    if faults != ALL:
+        return load_plan(faults, cases={one.partition(REPEAT_MARK)[0] for one in cases})
     return matrix(stages_of(cassette, cases))

@@ -140,6 +140,7 @@ def join(paths: Sequence[Path], *, common: bool = False) -> Joined:
     if again:
         raise UsageError(f"{again[0]} is named twice.", remedy="A run is compared with others.")
     runs = _told_apart([read_run(path) for path in paths])
+    _no_faults(runs)
     _one_scorer(runs)
     first = runs[0]
     differences = [text for run in runs[1:] for text in _differences(first, run)]
@@ -176,6 +177,7 @@ def require_cases(run: RunResults, sha256: str, ids: Iterable[str]) -> None:
         {**run.info, "dataset_sha256": sha256, "scorer_version": SCORER_VERSION},
         dict.fromkeys(ids, CaseResult("", (), "", 0)),
     )
+    _no_faults([run])
     _one_scorer([run, planned])
     differences = _differences(run, planned)
     if differences:
@@ -201,6 +203,15 @@ def _told_apart(runs: Sequence[RunResults]) -> tuple[RunResults, ...]:
         else RunResults(str(run.directory), run.directory, run.info, run.cases)
         for run in named
     )
+
+
+def _no_faults(runs: Sequence[RunResults]) -> None:
+    for run in runs:
+        if run.info.get("faults") is not None:
+            raise UsageError(
+                f"{run.directory} was run under faults: its scores are not the model's.",
+                remedy="Compare runs without --faults; faults.json tells what faults changed.",
+            )
 
 
 def _one_scorer(runs: Sequence[RunResults]) -> None:

@@ -104,7 +104,7 @@ async def opened(
                 info["implementation"] = f"{hello.name} {hello.release} ({hello.language})"
                 yield Opened(implementation, info)
             return
-        faults = _faults(config, cassette, dataset)
+        faults = _faults(config, cassette, whole)
         sleep = asyncio.sleep if faults is None else VirtualTime(config.deadline).sleep
         async with open_models(
             roles,
@@ -131,12 +131,14 @@ async def opened(
                 yield Opened(faulty, info, _keys(roles), faulty)
 
 
-def _faults(config: RunConfig, cassette: Cassette, dataset: Dataset) -> Faults | None:
+def _faults(config: RunConfig, cassette: Cassette, whole: Dataset) -> Faults | None:
+    """The faults of a run: a matter of the whole dataset, so that a selection meets the same ones."""
     if config.faults is None:
         return None
+    ids = [case.id for case in whole.cases]
     if config.faults == ALL:
-        return Faults(matrix(stages_of(cassette, (case.id for case in dataset.cases))))
-    return Faults(load_plan(config.faults))
+        return Faults(matrix(stages_of(cassette, ids)))
+    return Faults(load_plan(config.faults, cases=ids))
 
 
 def _refuse(config: RunConfig) -> None:

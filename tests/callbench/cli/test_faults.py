@@ -88,6 +88,34 @@ def test_a_false_success_ends_it_with_1(
     assert "false_success: 1" in result.err
 
 
+def test_a_selection_of_cases_meets_the_same_faults(callbench: Invoke, recorded: Path) -> None:
+    met = {}
+    for out, words in (
+        ("whole", ()),
+        ("some", ("--tag", "even")),
+        ("one", ("--concurrency", "1")),
+    ):
+        code = callbench(*RUN, "--faults", "all", "--out", out, *words).code
+        assert code == 0
+        told = json.loads((recorded / out / "faults.json").read_bytes())
+        met[out] = {one["case"]: one["fault"] for one in told["met"]}
+    assert met["some"] == {name: met["whole"][name] for name in ("hotel-2", "hotel-4")}
+    assert met["one"] == met["whole"]
+
+
+def test_such_runs_are_compared_with_none(callbench: Invoke, recorded: Path) -> None:
+    assert callbench(*RUN, "--faults", "faults.toml", "--out", "faulty").code == 0
+    for words in (
+        ("compare", "clean", "faulty"),
+        ("compare", "faulty", "clean"),
+        (*RUN, "--baseline", "faulty", "--max-regression", "exact=0.1"),
+        (*RUN, "--faults", "all", "--baseline", "clean", "--max-regression", "exact=0.1"),
+    ):
+        result = callbench(*words)
+        assert result.code == 2, words
+        assert "are not the model's" in result.err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

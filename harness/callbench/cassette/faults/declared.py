@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -91,8 +91,11 @@ class Plan:
         return {"file": self.name, "sha256": self.sha256, "seed": self.seed}
 
 
-def load_plan(path: str | Path) -> Plan:
-    """Read a file of faults. Raises ``UsageError`` naming file, fault and member."""
+def load_plan(path: str | Path, cases: Iterable[str] | None = None) -> Plan:
+    """Read a file of faults. Raises ``UsageError`` naming file, fault and member.
+
+    ``cases`` are the ids there are; a fault for another one is an error.
+    """
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -107,7 +110,20 @@ def load_plan(path: str | Path) -> Plan:
     except (ValueError, RecursionError) as error:
         kind = "JSON" if path.suffix.lower() == ".json" else "TOML"
         raise UsageError(f"{path} is not {kind}: {error}.") from error
-    return _plan(value, path, hashlib.sha256(data).hexdigest())
+    plan = _plan(value, path, hashlib.sha256(data).hexdigest())
+    if cases is not None:
+        _known(plan, path, set(cases))
+    return plan
+
+
+def _known(plan: Plan, path: Path, cases: set[str]) -> None:
+    for number, one in enumerate(plan.faults, start=1):
+        for name in sorted((one.cases or frozenset()) - cases):
+            near = get_close_matches(name, cases, n=1)
+            raise UsageError(
+                f"{path}: fault {number} ({one.kind.name}): there is no case {json.dumps(name)}.",
+                remedy=f"Did you mean {near[0]}?" if near else "Name ids of the dataset's cases.",
+            )
 
 
 def _plan(value: Any, path: Path, sha256: str) -> Plan:
@@ -167,6 +183,7 @@ def _broken(value: Mapping[str, Any], kind: Kind) -> Sequence[tuple[str, bool]]:
     rate, cases, turn = value.get("rate", 1.0), value.get("cases", []), value.get("turn", 1)
     times = value.get("times", 1)
     names = isinstance(cases, list) and all(isinstance(one, str) for one in cases)
+    names = names and (bool(cases) or "cases" not in value)
     rules += [
         ("'rate' must be a number from 0 to 1", not (_number(rate) and 0 <= rate <= 1)),
         ("'cases' must be a list of ids", not names),

@@ -29,9 +29,10 @@ class Param:
             return "" if value in self.choices else f"must be one of {', '.join(self.choices)}"
         if type(value) not in self.kinds:
             return f"must be {' or '.join(_NAMES[kind] for kind in self.kinds)}"
-        if self.least is not None and value < self.least:
+        # Said so that what is no number (nan) is refused too.
+        if self.least is not None and not value >= self.least:
             return f"must be at least {self.least:g}"
-        if self.most is not None and value > self.most:
+        if self.most is not None and not value <= self.most:
             return f"must be at most {self.most:g}"
         return ""
 

@@ -199,6 +199,7 @@ def _judged(target: Target, response: Response) -> Faulted:
 
 _CLEAN = {"clean": Param(True, kinds=(bool,))}
 _SECONDS = (int, float)
+_DAY = 86400
 
 KINDS = (
     Kind(
@@ -207,7 +208,7 @@ KINDS = (
         _status,
         {
             "code": Param(503, kinds=(int,), least=400, most=599),
-            "retry_after": Param(None, kinds=_SECONDS, least=0),
+            "retry_after": Param(None, kinds=_SECONDS, least=0, most=_DAY),
         },
         attempts=True,
     ),
@@ -222,13 +223,13 @@ KINDS = (
         "slow-first-byte",
         "the first byte comes late",
         _slow_first_byte,
-        {"seconds": Param(2.0, kinds=_SECONDS, least=0)},
+        {"seconds": Param(2.0, kinds=_SECONDS, least=0, most=_DAY)},
     ),
     Kind(
         "stall",
         "nothing comes after the first half: for some seconds, or ever",
         _stall,
-        {"seconds": Param(None, kinds=_SECONDS, least=0)},
+        {"seconds": Param(None, kinds=_SECONDS, least=0, most=_DAY)},
     ),
     Kind("cut-in-character", "the body ends inside a character", _cut_in_character, _CLEAN),
     Kind("cut-in-event", "the body ends inside an event", _cut_in_event, _CLEAN),

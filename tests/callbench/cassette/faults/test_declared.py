@@ -65,13 +65,29 @@ class TestFile:
             ('[[fault]]\nname = "status"\ncode = 200\n', "'code' must be at least 400"),
             ('[[fault]]\nname = "status"\ncode = 4e2\n', "'code' must be an integer"),
             ('[[fault]]\nname = "reset"\nat = "end"\n', "'at' must be one of start, middle"),
+            ('[[fault]]\nname = "nulls"\nrate = -1\n', "'rate' must be a number"),
+            ('[[fault]]\nname = "nulls"\nrate = nan\n', "'rate' must be a number"),
+            ('[[fault]]\nname = "nulls"\ncases = []\n', "'cases' must be a list"),
+            ('[[fault]]\nname = "stall"\nseconds = nan\n', "'seconds' must be at least 0"),
+            ('[[fault]]\nname = "stall"\nseconds = inf\n', "'seconds' must be at most"),
+            (f'[[fault]]\nname = "stall"\nseconds = {"9" * 400}\n', "'seconds' must be at most"),
             ("[[fault", "is not TOML"),
+            ("seed = \n", "is not TOML.*line 1"),
         ],
     )
     def test_what_it_may_not_say(self, tmp_path: Path, text: str, told: str) -> None:
         with pytest.raises(UsageError, match=told) as caught:
             load(tmp_path / "f.toml", text)
         assert "f.toml" in str(caught.value)
+
+    def test_a_case_that_is_not_there(self, tmp_path: Path) -> None:
+        """TRAPS E5."""
+        path = tmp_path / "f.toml"
+        path.write_text('[[fault]]\nname = "nulls"\ncases = ["hotel-1", "hotl-2"]\n')
+        assert load_plan(path, cases=["hotel-1", "hotl-2"]).faults
+        with pytest.raises(UsageError, match=r'f\.toml: fault 1 \(nulls\).*"hotl-2"') as caught:
+            load_plan(path, cases=["hotel-1", "hotel-2"])
+        assert "Did you mean hotel-" in caught.value.remedy
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=r"none\.toml: No such file"):
