@@ -84,6 +84,7 @@ class Answering:
         self._faults = faults
         self._asked: Kept[Hashable, tuple[Request, str]] = Kept()
         self._found: Kept[tuple[str, str, int], Interaction] = Kept()
+        self._sent: Kept[tuple[str, int, bool], Response] = Kept()
         self._turns: Kept[str, list[Interaction]] = Kept()
         self._scopes: dict[str, CaseScope] = {}
         self.answers = 0
@@ -183,8 +184,14 @@ class Answering:
             scope.give_back(_TURNS, ordinal)
             told = f"{request.method} {request.path}: the next answer of case {case!r} is to "
             return self._miss(f"{told}{recorded.method} {recorded.path}.")
-        asked = replace(turns[place], request=request)
-        return self._given(_as_asked(asked), scope, _TURNS, ordinal)
+        body = request.json()
+        streamed = isinstance(body, dict) and body.get("stream") is True
+        response = self._sent.get((case, place, streamed))
+        if response is None:
+            response = _as_asked(turns[place].response, streamed=streamed)
+            self._sent.put((case, place, streamed), response, _size_of(request, response))
+        asked = replace(turns[place], request=request, response=response)
+        return self._given(asked, scope, _TURNS, ordinal)
 
     def _given(self, found: Interaction, scope: CaseScope, key: str, ordinal: int) -> Faulted:
         self.answers += 1
@@ -230,9 +237,12 @@ def _is_here(address: str | None) -> bool:
 
 def _size(interaction: Interaction) -> int:
     """About the bytes that a recording takes in memory."""
-    events = interaction.response.events
-    data = sum(len(event.data) for event in events) + len(interaction.request.body)
-    return data + _OVERHEAD + _OF_EVENT * len(events)
+    return _size_of(interaction.request, interaction.response)
+
+
+def _size_of(request: Request, response: Response) -> int:
+    data = sum(len(event.data) for event in response.events) + len(request.body)
+    return data + _OVERHEAD + _OF_EVENT * len(response.events)
 
 
 def _case_of(received: Received) -> tuple[str, str]:
@@ -244,17 +254,12 @@ def _case_of(received: Received) -> tuple[str, str]:
     return unquote(received.headers.get(CASE_HEADER, "")), target
 
 
-def _as_asked(interaction: Interaction) -> Interaction:
-    """A recording whose answer is streamed exactly when its request asks for that."""
-    response = interaction.response
-    body = interaction.request.json()
-    streamed = isinstance(body, dict) and body.get("stream") is True
+def _as_asked(response: Response, *, streamed: bool) -> Response:
+    """The recorded answer, streamed exactly when that is asked for."""
     if response.error is not None or is_event_stream(response.headers) == streamed:
-        return interaction
+        return response
     answer = read(response)
-    if answer is None:
-        return interaction
-    return replace(interaction, response=send(answer, response, streamed=streamed))
+    return response if answer is None else send(answer, response, streamed=streamed)
 
 
 def error(status: int, message: str, code: str) -> Faulted:

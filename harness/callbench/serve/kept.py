@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
-MOST_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 12 * 1024 * 1024
 """Bytes that are kept; what was not asked for longest goes first."""
 
 
