@@ -11,7 +11,8 @@ from callbench.cassette.replay import Timing
 from callbench.conformance.traffic.http import MOST_HEAD, BadRequest, Received, read_request
 from callbench.errors import CallbenchError, UsageError
 from callbench.serve.answering import Answering, error
-from callbench.serve.writing import Framing, write
+from callbench.serve.kept import Kept
+from callbench.serve.writing import Framing, KeptBytes, write
 
 HOST = "127.0.0.1"
 GRACE = 5.0
@@ -37,6 +38,7 @@ class ReplayServer:
         self._busy: set[asyncio.Task[None]] = set()
         self._all: set[asyncio.Task[None]] = set()
         self._closing = False
+        self._written: KeptBytes = Kept()
 
     async def start(self, port: int = 0) -> str:
         """Listen and return the base URL. Raises ``UsageError`` when the port is taken."""
@@ -112,7 +114,7 @@ class ReplayServer:
         timing = Timing(pace=self._pace, sleep=sleep)
         if faulted.waits:
             timing = replace(timing, waits=faulted.waits)
-        return await write(writer, faulted, timing, framing)
+        return await write(writer, faulted, timing, framing, self._written)
 
 
 async def _drained(reader: asyncio.StreamReader) -> None:

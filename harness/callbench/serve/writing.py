@@ -15,6 +15,7 @@ from callbench.cassette.events import is_event_stream
 from callbench.cassette.faults.kind import Faulted
 from callbench.cassette.interaction import Response
 from callbench.cassette.replay import Timing, emitted
+from callbench.serve.kept import Kept
 
 _END = b"0\r\n\r\n"
 _RESET = "ReadError"
@@ -31,15 +32,30 @@ class Framing:
     body: bool = True
 
 
+KeptBytes = Kept[tuple[int, Framing], tuple[Response, bytes, bool]]
+"""Answers as they were sent at once, and whether the connection stayed. Each holds its response: so no other
+object has its id meanwhile."""
+
+
 async def write(
-    writer: asyncio.StreamWriter, faulted: Faulted, timing: Timing, framing: Framing
+    writer: asyncio.StreamWriter,
+    faulted: Faulted,
+    timing: Timing,
+    framing: Framing,
+    kept: KeptBytes | None = None,
 ) -> bool:
     """Send a response; return whether the connection can be used again.
 
-    A stream goes in HTTP chunks, one for each event (to HTTP/1.0 until the connection ends). A response that ends in an error has no end: the
-    connection is reset, left silent until the client goes, or closed, as the error says.
+    A stream goes in HTTP chunks, one for each event (to HTTP/1.0 until the connection ends). A response that
+    ends in an error has no end: the connection is reset, left silent until the client goes, or closed, as the
+    error says. ``kept`` spares what is sent at once, again and again, its making.
     """
     response = faulted.response
+    known = None if kept is None or faulted.waits else kept.get((id(response), framing))
+    if known is not None and not faulted.refused:
+        writer.write(known[1])
+        await writer.drain()
+        return known[2]
     if faulted.refused:
         reset(writer)
         return False
@@ -53,7 +69,10 @@ async def write(
         await writer.drain()
         return keep
     if timing.pace is None and not faulted.waits and not failure:
-        writer.write(head + _body(response, chunked=chunked))
+        ready = head + _body(response, chunked=chunked)
+        if kept is not None:
+            kept.put((id(response), framing), (response, ready, keep), len(ready))
+        writer.write(ready)
         await writer.drain()
         return keep
     at_first = faulted.waits.get(0, 0.0) > 0 and not math.isinf(faulted.waits[0])
