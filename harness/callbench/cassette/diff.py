@@ -18,8 +18,8 @@ from callbench.cassette.interaction import Request
 MOST_DIFFERENCES = 8
 """Further differences are only counted."""
 
-_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|\s+|.", re.DOTALL)
+CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{CJK}]|[^\W{CJK}]+|\s+|.", re.DOTALL)
 _CONTEXT = 30
 _LONGEST_SNIPPET = 160
 _MOST_TOKENS = 1500

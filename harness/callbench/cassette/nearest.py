@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from callbench.cassette.diff import differences
+from callbench.cassette.diff import CJK, differences
 from callbench.cassette.index import Entry
 from callbench.cassette.interaction import Interaction, Request
 
@@ -19,7 +19,8 @@ MOST_CANDIDATES = 2000
 
 _MOST_OF_A_CASE = 200
 _MOST_WORDS = 1000
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+"""Chinese, Japanese and Korean text has no spaces: each character counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,22 @@ class TestMiss:
         miss = await self.miss(path, BODY, "a@repeat=1")
         assert "same request is recorded in line 2 of case 'a', for another repeat" in str(miss)
 
+    async def test_a_chinese_request_is_near_to_the_one_with_most_of_its_characters(
+        self, path: Path
+    ) -> None:
+        def body(content: str) -> dict[str, Any]:
+            return {"model": "m", "messages": [{"role": "user", "content": content}]}
+
+        asked = ("今天天气怎么样", "帮我订明天去北京的火车票", "把会议改到下午")
+        with Cassette.open(path) as cassette:
+            async with Client(cassette, "record", inner=InProcess()) as client:
+                for number, content in enumerate(asked):
+                    with case_scope(f"case {number}"):
+                        await client.post(body(content))
+        nearest = (await self.miss(path, body("帮我订后天去北京的机票"), "new")).nearest
+        assert nearest is not None
+        assert nearest.interaction.case == "case 1"
+
     async def test_prefers_the_same_case_then_the_same_model(self, path: Path) -> None:
         def body(model: str, content: str) -> dict[str, Any]:
             return {"model": model, "messages": [{"role": "user", "content": content}]}
