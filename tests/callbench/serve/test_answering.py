@@ -121,6 +121,15 @@ class TestByTurn:
         assert second.response.body.endswith(b"data: [DONE]\n\n")
         assert (text(first), text(second)) == ("first", "second")
 
+    def test_the_same_answer_in_both_ways(self, tmp_path: Path) -> None:
+        cassette = made(tmp_path / "d.jsonl", recording("q", whole("yes"), case="a"))
+        answering = Answering(cassette, by=By.TURN, used_up=UsedUp.LAST)
+        kinds = [
+            ask(answering, case="a", stream=stream).response.headers["content-type"]
+            for stream in (True, False, True)
+        ]
+        assert kinds == ["text/event-stream", "application/json", "text/event-stream"]
+
     def test_a_case_that_was_asked_too_often(self, answering: Answering) -> None:
         ask(answering, case="b")
         assert told(ask(answering, case="b"))[2].endswith(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callbench.errors import UsageError
-from callbench.serve.answering import Answering
+from callbench.serve.answering import Answering, UsedUp
 from callbench.serve.server import ReplayServer
 
 from .synthetic import body, connect, faults, made, raw, recording, reply, serving, streamed, whole
@@ -33,6 +33,18 @@ class TestConnections:
         assert (first[0], first[2]) == (200, whole("A").body)
         assert (second[0], second[2]) == (200, streamed("B", "é").body)
         assert second[1]["content-type"] == "text/event-stream"
+
+    async def test_the_same_answer_says_of_each_connection_what_it_does(self, path: Path) -> None:
+        answering = Answering(made(path, recording("a", whole("A"))), used_up=UsedUp.LAST)
+        async with serving(answering) as url:
+            reader, writer = await connect(url)
+            told = []
+            for more in ([], ["connection: close"]):
+                writer.write(raw(body("a"), headers=more))
+                told.append((await reply(reader))[1].get("connection"))
+            assert await reader.read() == b""
+            writer.close()
+        assert told == [None, "close"]
 
     async def test_a_body_in_chunks(self, path: Path) -> None:
         content = body("a")
