@@ -35,6 +35,7 @@ from callbench.dataset.folding import fold
         ("约翰•史密斯", "约翰·史密斯"),
         ("caf\u00e9", "cafe\u0301"),
         ("zero\u200bwidth", "zerowidth"),
+        ("\u202aisolated\u202c \u2068name\u2069", "isolated name"),
         ("\ufefftext", "text"),
         ("ﬁne", "fine"),
         ("m²", "m2"),
