@@ -308,3 +308,11 @@ def test_public_file(shared: Any, imported: Any, perfect: Any, lang: str) -> Non
             for value in slot if isinstance(slot, list) else [slot]:
                 assert value in record["question"]
     perfect(found)
+
+
+def test_a_word_that_is_empty_is_told(conll: Any, imported: Any) -> None:
+    text = "# text = go now\n1\tgo\talarm/x\tO\n2\t\talarm/x\tO\n3\tnow\talarm/x\tB-datetime\n"
+    found = imported("xsid", conll("en.test.conll", text))
+    assert found.records[0]["expected"] == {"datetime": "now"}
+    (item,) = found.report["defect_items"]
+    assert (item["kind"], item["message"]) == ("misaligned", "Word 2 is empty.")
