@@ -1,7 +1,7 @@
 """The bridge to any Python HTTP client: record and replay it unchanged.
 
     with use_cassette("port.cassette.jsonl", mode="record"):
-        OpenAI().chat.completions.create(...)      # or requests, urllib3, httpx, httpx2, aiohttp
+        OpenAI().chat.completions.create(...)      # or requests, urllib3, httpx, aiohttp, urllib.request
 
 The clients are patched where vcrpy patches them, but once for the process, and each request goes to the
 cassette of the context that asks: a thread or task outside of any ``use_cassette`` has its real client.

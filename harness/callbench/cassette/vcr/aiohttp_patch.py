@@ -168,5 +168,14 @@ def _pulled(chunks: AsyncIterator[bytes], left: Callable[[], None] = lambda: Non
             left()
             super().set_exception(*told)
 
+    class Unpaced(BaseProtocol):
+        """No transport is behind it that could be told to wait: chunks come when they are asked for."""
+
+        def pause_reading(self, *_: Any, **__: Any) -> None:
+            pass
+
+        def resume_reading(self, *_: Any, **__: Any) -> None:
+            pass
+
     loop = asyncio.get_running_loop()
-    return Pulled(BaseProtocol(loop), _LINE_LIMIT, loop=loop)
+    return Pulled(Unpaced(loop), _LINE_LIMIT, loop=loop)

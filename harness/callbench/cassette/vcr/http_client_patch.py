@@ -159,14 +159,14 @@ class _Wire(io.RawIOBase):
         self._pieces = pieces
         self._take = take
         self._answer = answer
-        self._rest = b""
+        self._rest = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         if not self._rest:
-            self._rest = next(self._pieces, b"")
+            self._rest = memoryview(next(self._pieces, b""))
         data, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)

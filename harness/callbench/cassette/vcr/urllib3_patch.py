@@ -7,6 +7,7 @@ opens.
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
@@ -19,14 +20,23 @@ from callbench.cassette.transport import Mode
 from callbench.cassette.vcr.answers import answer_headers, take_head
 from callbench.cassette.vcr.patching import Patch
 from callbench.cassette.vcr.session import Asked, current_session
+from callbench.errors import UsageError
 
 _CHUNK = 65536
 
 
 def patches() -> Iterator[Patch]:
-    """The patches of urllib3."""
+    """The patches of urllib3. Raises ``UsageError`` for an older one, or another package of that name."""
+    import urllib3
     import urllib3.connectionpool as pools
 
+    if "version_string" not in inspect.signature(urllib3.HTTPResponse).parameters:
+        version = vars(urllib3)["__version__"]
+        raise UsageError(
+            f"use_cassette needs urllib3 2.3 or newer; {version} is installed"
+            " (from 2.900 on: urllib3-future, which takes its place).",
+            remedy="Upgrade it: pip install -U urllib3; niquests and urllib3-future must go.",
+        )
     yield Patch(pools.HTTPConnectionPool, "_make_request", _make_request)
     for kind in (pools.HTTPConnectionPool, pools.HTTPSConnectionPool):
         if "_prepare_proxy" in vars(kind):
@@ -189,7 +199,7 @@ class _Body(io.RawIOBase):
         self._chunks = chunks
         self._take = take
         self._answer = answer
-        self._rest = b""
+        self._rest = memoryview(b"")  # of the last chunk: cutting a view copies nothing
         self.at_end: Callable[[], Any] = lambda: None
 
     def readable(self) -> bool:
@@ -197,15 +207,15 @@ class _Body(io.RawIOBase):
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or size < 0:
-            parts = [self._rest, *self._chunks]
-            self._rest = b""
+            parts = [bytes(self._rest), *self._chunks]
+            self._rest = memoryview(b"")
             self.at_end()
             return b"".join(parts)
         if size and not self._rest:
-            self._rest = next(self._chunks, b"")
+            self._rest = memoryview(next(self._chunks, b""))
             if not self._rest:
                 self.at_end()
-        data, self._rest = self._rest[:size], self._rest[size:]
+        data, self._rest = bytes(self._rest[:size]), self._rest[size:]
         return data
 
     def read1(self, size: int = _CHUNK) -> bytes:

@@ -26,7 +26,7 @@ _VCR_FILES = frozenset({".yaml", ".yml", ".json"})
 
 
 class use_cassette:
-    """Record or replay what requests, urllib3, httpx, httpx2, aiohttp, and clients built on them, send.
+    """Record or replay what requests, urllib3, httpx, httpx2, aiohttp, http.client, and what stands on them, send.
 
     A context manager, synchronous and asynchronous, that gives the ``Session``; and a decorator of plain
     and of coroutine functions. ``mode``: ``"replay"`` (the default: recordings only, no socket),
@@ -37,8 +37,9 @@ class use_cassette:
     * The block's own tasks and the threads it starts, pool workers included, use this cassette; everything
       else has its real clients. Blocks nest: the inner one counts. Inside ``case_scope`` requests are
       filed under the case.
-    * Without a recording, replay raises ``CassetteMiss``. A client that wraps it in an error of its own
-      does not hide it: where that error leaves the block, the miss is raised from it.
+    * Without a recording, replay raises ``CassetteMiss``; what another client or service tries to connect
+      to, ``NetworkDenied``. A client that wraps these in an error of its own does not hide them: where that
+      error leaves the block, ours is raised from it. Sockets of C libraries (libcurl) are not seen.
     * Recorded are the bytes after decompression, event by event for event streams; of the headers only
       those that ``CassetteTransport`` stores. The host is no part of a request.
 

@@ -28,6 +28,8 @@ COMPLETION = {
     "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
 }
 BINARY = bytes(range(256)) * 3
+LARGE = BINARY * 2800
+"""More than any client's buffer."""
 PIECES = ("Hang", "zhou ", "杭", "州")
 
 
@@ -67,6 +69,8 @@ class _Handler(BaseHTTPRequestHandler):
         number = len(self.state.asked)
         if self.path.startswith("/v1/binary"):
             self._answer(BINARY, "application/octet-stream")
+        elif self.path.startswith("/v1/large"):
+            self._answer(LARGE, "application/octet-stream")
         elif self.path.startswith("/v1/gzip"):
             data = gzip.compress(json.dumps(COMPLETION).encode())
             self._answer(data, "application/json", {"content-encoding": "gzip"})

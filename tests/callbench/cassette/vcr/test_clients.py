@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from callbench.cassette import Cassette, CassetteMiss
 from callbench.cassette.vcr import use_cassette
 
 from .clients import NAMES, Answer, send
-from .loopback import BINARY, COMPLETION, PIECES, Server
+from .loopback import BINARY, COMPLETION, LARGE, PIECES, Server
 
 EVERY = pytest.mark.parametrize("name", NAMES)
 
@@ -53,6 +54,14 @@ def test_event_stream_keeps_its_events(server: Server, path: Path, name: str) ->
 def test_binary_answer_byte_for_byte(server: Server, path: Path, name: str) -> None:
     live, replayed = both(server, path, name, "/binary", b"\xff\x00\xfe")
     assert replayed == live == Answer(200, "application/octet-stream", BINARY)
+
+
+@EVERY
+def test_large_answer_byte_for_byte(server: Server, path: Path, name: str) -> None:
+    live, replayed = both(server, path, name, "/large", b"")
+    for answer in (live, replayed):  # no comparison that pytest would try to explain
+        assert (answer.status, len(answer.body)) == (200, len(LARGE))
+        assert hashlib.sha256(answer.body).digest() == hashlib.sha256(LARGE).digest()
 
 
 @EVERY

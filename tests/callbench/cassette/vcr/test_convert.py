@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import zlib
 from collections.abc import Sequence
@@ -375,3 +376,17 @@ class TestRefusals:
         convert(source, target, force=True)
         with pytest.raises(UsageError, match="Both"):
             convert(target, tmp_path / "other.cassette.jsonl")
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd"])
+def test_newer_compressions_are_read_and_come_back(tmp_path: Path, coding: str) -> None:
+    module = importlib.import_module({"br": "brotli", "zstd": "zstandard"}[coding])
+    plain = b'{"city": "Hangzhou"}' * 9
+    source = write(
+        tmp_path / "in.yaml",
+        entry("x", module.compress(plain), answer_headers={"Content-Encoding": [coding]}),
+    )
+    back = round_trip(source)
+    [interaction] = Cassette.open(tmp_path / "ours.cassette.jsonl")
+    assert interaction.response.body == plain
+    assert as_vcrpy_sees(back) == as_vcrpy_sees(source)

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
+import urllib3
 import urllib3.connectionpool
 
 from callbench.cassette import Cassette, CassetteMiss, case_scope
@@ -294,6 +295,17 @@ class TestErrors:
     def test_a_broken_file(self, path: Path) -> None:
         path.write_text("{}\n")
         with pytest.raises(Exception, match="line 1"), use_cassette(path):
+            pass
+        assert vars(httpx.HTTPTransport)["handle_request"].__module__ == "httpx._transports.default"
+
+    def test_another_package_that_calls_itself_urllib3(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Response:
+            def __init__(self, body: object) -> None: ...
+
+        monkeypatch.setattr(urllib3, "HTTPResponse", Response)
+        with pytest.raises(UsageError, match=r"urllib3 2\.3 or newer"), use_cassette(path):
             pass
         assert vars(httpx.HTTPTransport)["handle_request"].__module__ == "httpx._transports.default"
 
