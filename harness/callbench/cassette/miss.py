@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from callbench.cassette.format import scrubbers_of
 from callbench.cassette.interaction import Request
@@ -29,6 +31,12 @@ class CassetteMiss(CassetteError):
         self.case = case
         self.ordinal = ordinal
         self.nearest = nearest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it pass between processes, which errors with keywords of their own else cannot."""
+        keywords = ("remedy", "request", "case", "ordinal", "nearest")
+        make = partial(type(self), **{name: getattr(self, name) for name in keywords})
+        return make, (self.message,)
 
 
 def cassette_miss(

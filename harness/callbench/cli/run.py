@@ -79,6 +79,7 @@ Impl = Annotated[
 Repair = Annotated[bool, typer.Option("--repair", help="Also read replies that are almost JSON.")]
 AskOptional = Annotated[bool, typer.Option("--ask-optional", help="Ask for optional slots too.")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Cases in flight.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes to replay with.")]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="Seconds per case.")]
 Faults = Annotated[
     str | None,
@@ -130,6 +131,7 @@ def run(
     repair: Repair = False,
     ask_optional: AskOptional = False,
     concurrency: Concurrency = None,
+    jobs: Jobs = 1,
     deadline: Deadline = 300.0,
     trace: Trace = False,
     faults: Faults = None,
@@ -168,6 +170,7 @@ def run(
         repair=repair,
         ask_optional=ask_optional,
         concurrency=concurrency,
+        jobs=jobs,
         deadline=deadline,
         trace=trace,
         impl=impl,
@@ -199,7 +202,7 @@ def _takes_options_of_run(verb: Any) -> None:
     taken = [
         one
         for one in inspect.signature(run, eval_str=True).parameters.values()
-        if one.name not in ("mode", "impl", "faults", "pace")
+        if one.name not in ("mode", "impl", "faults", "pace", "jobs")
     ]
     verb.__signature__ = inspect.Signature([*taken, *added])
     verb.__annotations__ = {one.name: one.annotation for one in (*taken, *added)}

@@ -24,7 +24,7 @@ class RunConfig:
     the answers that each case is asked for. ``trace`` keeps what the calls did in ``trace.jsonl``.
     Cases with one of ``skip_tags`` are left out. ``impl`` names an implementation that is asked in place of the reference.
     ``faults`` is a file of faults to lay over the recorded answers, or ``all``. ``pace`` replays in time:
-    1 as recorded, 2 twice as fast, ``None`` at once.
+    1 as recorded, 2 twice as fast, ``None`` at once. ``jobs`` counts the processes of a replay.
     """
 
     dataset: str = "everyday"
@@ -50,6 +50,7 @@ class RunConfig:
     impl: str | None = None
     faults: str | None = None
     pace: float | None = None
+    jobs: int = 1
 
     @property
     def examples(self) -> int | None:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from callbench.cassette.miss import CassetteMiss
-from callbench.cassette.network import no_network
 from callbench.cassette.scrub import mask_bytes
 from callbench.cassette.transport import Mode
 from callbench.dataset.case import Case
@@ -22,13 +21,14 @@ from callbench.dataset.loader import Dataset, load_dataset, select
 from callbench.errors import CassetteError, ProviderError
 from callbench.run.config import RunConfig
 from callbench.run.directory import create_run, named
-from callbench.run.engine import Done, run_cases
+from callbench.run.engine import run_cases
 from callbench.run.faults import FaultsViolated, faults_document
-from callbench.run.implementation import GRACE
 from callbench.run.info import Record
+from callbench.run.jobs import Task, scored_by_workers
 from callbench.run.opening import BASELINES, opened
+from callbench.run.scored import Scored, offline, scored_cases
 from callbench.run.trace import Show, Tracer, tracing
-from callbench.scoring.record import Spent, case_record, record_line
+from callbench.scoring.record import Spent, case_record
 from callbench.scoring.verdict import score_case
 
 _GIVE_UP_AFTER = 5  # provider errors in a row with no success before: the endpoint is not there
@@ -104,35 +104,30 @@ async def execute(
     total = len(dataset.cases) * config.repeats
     started = time.perf_counter()
     tracer = Tracer() if config.trace else None
-    async with _offline(config), opened(config, whole, dataset, tracer) as run:
+    async with offline(config), opened(config, whole, dataset, tracer) as run:
         info = run.info
         directory = create_run(config, info)
         patient = config.faults is not None
         failures = _Failures(implementation=config.impl is not None, patient=patient)
+        if config.jobs == 1:
+            results = scored_cases(dataset.cases, run, config)
+        else:
+            results = scored_by_workers(Task(config, whole, dataset))
         with (
             tracing(tracer, directory / "trace.jsonl", run.secrets, show) as trace,
             named(directory / "cases.jsonl") as path,
             path.open("wb") as log,
         ):
-            number = 0
-            concurrency = info["concurrency"]
-            # An implementation is given its deadline itself, so that its child is started anew.
-            limit = config.deadline + (GRACE if config.impl is not None else 0)
-            async for done in run_cases(
-                dataset.cases,
-                run.system,
-                concurrency=concurrency,
-                deadline=limit,
-                repeats=config.repeats,
-            ):
-                number += 1
-                trace(done.case.id)
-                if done.miss is None:
-                    log.write(mask_bytes(_line(done, config.repeats), run.secrets))
+            async with aclosing(results):
+                number = 0
+                async for scored in results:
+                    number += 1
+                    trace(scored.id)
+                    log.write(scored.line)
                     if config.mode is not Mode.REPLAY:
                         log.flush()  # an answer that was waited for outlives even a kill
-                failures.add(done)
-                progress(number, total)
+                    failures.add(scored)
+                    progress(number, total)
         faults = None
         if run.faults is not None:
             faults = faults_document(run.faults)
@@ -148,17 +143,6 @@ async def execute(
         failures.first,
         faults,
     )
-
-
-@asynccontextmanager
-async def _offline(config: RunConfig) -> AsyncIterator[None]:
-    """Replay reaches no network; an implementation may reach the answers we serve it on loopback."""
-    with (
-        no_network(loopback=config.impl is not None)
-        if config.mode is Mode.REPLAY
-        else nullcontext()
-    ):
-        yield
 
 
 async def run_baseline(name: str, cases: Iterable[Case]) -> AsyncIterator[Record]:
@@ -187,14 +171,6 @@ def _indented(value: Record) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _line(done: Done, repeats: int) -> bytes:
-    score = score_case(done.case, done.outcome)
-    record = case_record(done.case, done.outcome, score, done.spent)
-    if repeats > 1:
-        record = {"id": record["id"], "repeat": done.repeat, **record}
-    return record_line(record)
-
-
 @dataclass(slots=True)
 class _Failures:
     """Counts misses and provider errors; gives up on an endpoint that never answered."""
@@ -207,13 +183,13 @@ class _Failures:
     first: str = ""
     _answered: bool = False
 
-    def add(self, done: Done) -> None:
-        if done.miss is not None:
+    def add(self, scored: Scored) -> None:
+        if scored.miss is not None:
             self.misses += 1
-            self.miss = self.miss or done.miss
-        elif done.outcome.status == "provider_error":
+            self.miss = self.miss or scored.miss
+        elif scored.failure is not None:
             self.count += 1
-            self.first = self.first or f"{done.outcome.error} (case {done.case.id})"
+            self.first = self.first or f"{scored.failure} (case {scored.id})"
             if not (self.patient or self._answered) and self.count == _GIVE_UP_AFTER:
                 where, remedy = "the model", "Is the endpoint up, and the key right?"
                 if self.implementation:

@@ -150,6 +150,8 @@ def _refuse(config: RunConfig) -> None:
         _refuse_with_faults(config)
     if config.pace is not None:
         _refuse_with_pace(config)
+    if config.jobs != 1:
+        _refuse_with_jobs(config)
     if config.shots is not None and config.system != "fewshot":
         raise UsageError(
             f"--shots is for --system fewshot; {config.system} shows no examples.",
@@ -190,6 +192,24 @@ def _refuse_with_pace(config: RunConfig) -> None:
     for option, (there, remedy) in given.items():
         if there:
             raise UsageError(f"--pace does not go with {option}.", remedy=remedy)
+
+
+def _refuse_with_jobs(config: RunConfig) -> None:
+    if config.jobs < 1:
+        raise UsageError(f"--jobs must be 1 or more, not {config.jobs}.")
+    given = {
+        f"--mode {config.mode}": (
+            config.mode is not Mode.REPLAY,
+            "A model is asked by one process; see --concurrency.",
+        ),
+        "--trace": (config.trace, "It follows one case after another."),
+        "--impl": (config.impl is not None, "It runs in processes of its own; see --concurrency."),
+        "--faults": (config.faults is not None, ""),
+        "--pace": (config.pace is not None, "Waiting takes no processor; see --concurrency."),
+    }
+    for option, (there, remedy) in given.items():
+        if there:
+            raise UsageError(f"--jobs does not go with {option}.", remedy=remedy)
 
 
 def _refuse_with_impl(config: RunConfig) -> None:
