@@ -157,3 +157,9 @@ def test_public_file(shared: Any, imported: Any, perfect: Any) -> None:
     found = imported("hammerbench", path)
     assert [record["expected"] for record in found.records] == calls
     perfect(found)
+
+
+def test_a_last_turn_without_a_call_is_counted(tmp_path: Path, imported: Any) -> None:
+    asked = {**TALK, "messages": [*TALK["messages"], message("user", "Thanks, and the weather?")]}
+    found = imported("hammerbench", written(tmp_path / "a.json", asked))
+    assert (found.report["cases"], found.report["excluded"]) == (3, {"no-call": 1})

@@ -190,3 +190,25 @@ class TestMcp:
         questions = lines("q.jsonl", self.ASKED)
         with pytest.raises(DatasetError, match=says):
             imported("mcp", lines("t.json", answer), extra={"questions": questions})
+
+
+def test_a_developer_speaks_as_the_system(lines: Lines, imported: Import) -> None:
+    file = lines("r.jsonl", ask({"role": "developer", "content": "Be brief."}, USER, expected=[]))
+    (record,) = imported("openai-tools", file).records
+    assert record["conversation"] == [{"role": "system", "content": "Be brief."}]
+
+
+def test_the_other_spelling_of_a_tools_schema(lines: Lines, imported: Import) -> None:
+    tool = {"name": "weather", "input_schema": WEATHER["parameters"]}
+    asked = {"tool": "weather", "question": "Weather in Oslo?", "expected": {"city": "Oslo"}}
+    found = imported("mcp", lines("t.json", {"tools": [tool]}),
+                     extra={"questions": lines("q.jsonl", asked)})  # fmt: skip
+    assert found.records[0]["schema"] == WEATHER["parameters"]
+
+
+def test_an_id_made_for_a_repeated_one_is_not_taken_from_another(
+    lines: Lines, imported: Import
+) -> None:
+    file = lines("r.jsonl", *(ask(expected=[], id=name) for name in ("a#2", "a", "a")))
+    found = imported("openai-tools", file)
+    assert len({record["id"] for record in found.records}) == 3

@@ -175,3 +175,19 @@ def test_a_zip_whose_end_is_lost_is_no_text(tmp_path: Path, zipped: Path) -> Non
     cut.write_bytes(zipped.read_bytes()[:-30])
     with pytest.raises(DatasetError, match=r"cut\.zip: the zip is damaged"):
         Source(cut)
+
+
+def test_what_macs_add_to_a_zip_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "mac.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.json", b"{}")
+        archive.writestr("__MACOSX/._a.json", b"\x00\x05\x16\x07")
+    assert [member.name for member in Source(path).files("*.json")] == ["mac.zip!a.json"]
+
+
+def test_more_files_than_any_set_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("callbench.dataset.importers.source.MOST_MEMBERS", 2)
+    for name in "abc":
+        (tmp_path / f"{name}.json").write_text("{}")
+    with pytest.raises(DatasetError, match="more than 2 files"):
+        Source(tmp_path).files("*.json")
