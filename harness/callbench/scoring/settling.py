@@ -64,16 +64,12 @@ def settle(
     leaves = {to_pointer(path) for path in flatten(settled.expected)} if accept else set()
     # From the outside in: a list is put in order before the items in it are looked at.
     waiting = {place for place in accept if place not in leaves} | lists
-    done: set[str] = set()
     while waiting:
         place = min(waiting, key=lambda text: (text.count("/"), text))
         waiting.remove(place)
-        done.add(place)
         if place in accept:
-            before = settled.expected
+            # Lists within what is chosen need no aligning: it equals what was given.
             settled = _choose(matcher, settled, place, accept[place])
-            if settled.expected is not before:
-                waiting |= set(_lists(settled.expected, "")) - done
         settled = _align(matcher, settled, place)
     return settled
 

@@ -86,3 +86,27 @@ class TestEndlessLists:
     def test_each_twin_is_taken_once(self, make_case: Make, judge: Judge) -> None:
         case = make_case(LIST, {"l": [{"a": 1}] * 150}, accept={"/l": Accept(match="set")})
         assert judge(case, {"l": [{"a": 1}] * 149 + [{"a": 2}]}).counts == (149, 1, 1)
+
+
+def test_a_date_order_declared_of_a_list_holds_in_it(make_case: Make, judge: Judge) -> None:
+    dates = {"l": {"type": "array", "items": {"type": "string", "format": "date"}}}
+    expected = {"l": ["2019-04-03"]}
+    declared = make_case(dates, expected, accept={"/l": Accept(date_order="dmy")})
+    assert judge(declared, {"l": ["3/4/2019"]}).exact
+    assert not judge(declared, {"l": ["4/3/2019"]}).exact
+    assert not judge(make_case(dates, expected), {"l": ["3/4/2019"]}).exact
+
+
+def test_what_breaks_its_schema_is_told_of_the_item_that_does_when_items_move(
+    make_case: Make, judge: Judge
+) -> None:
+    item = {"type": "object", "properties": {"a": {"type": "integer", "maximum": 9}, "b": {}}}
+    case = make_case(
+        {"l": {"type": "array", "items": item}},
+        {"l": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]},
+        accept={"/l": Accept(match="set")},
+    )
+    score = judge(case, {"l": [{"a": 10, "b": "y"}, {"a": 3, "b": "x"}]})
+    found = {slot.pointer: slot.verdict for slot in score.slots}
+    assert found["/l/0/a"] == "wrong_value"  # 3 for 1
+    assert found["/l/1/a"] == "schema_invalid"  # 10 for 2
