@@ -553,6 +553,7 @@ class TestStream:
 
 
 class TestRetries:
+    @pytest.mark.trap("E4")
     @pytest.mark.rule("provider.retry.1", "provider.retry.4")
     @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
     async def test_these_statuses_are_tried_again_with_back_off(self, status: int) -> None:

@@ -196,6 +196,7 @@ class TestDamage:
             cassette.append(recording(case="b"))
         assert path.read_bytes() == before
 
+    @pytest.mark.trap("C5")
     def test_yaml_is_data_and_refused(self, path: Path) -> None:
         """C5: a file that would run code in a YAML loader is just not JSON."""
         path.write_text('!!python/object/apply:os.system ["touch pwned"]\n')

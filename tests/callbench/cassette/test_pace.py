@@ -79,6 +79,7 @@ async def test_times_that_do_not_rise_are_no_wait() -> None:
     assert await came(response, Timing(1, clock.sleep, clock), clock) == [50, 50, 70, 70]
 
 
+@pytest.mark.trap("C3")
 async def test_a_run_of_requests_through_the_transport(path: Path) -> None:
     """C3: first event and end as they were recorded over a socket, by the recording's own times."""
     await record(path, stream("Hang", "zhou"))

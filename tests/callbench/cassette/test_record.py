@@ -56,6 +56,7 @@ class TestRecord:
         assert interaction.recorded_at is not None
         assert interaction.recorded_at.endswith("Z")
 
+    @pytest.mark.trap("C3")
     async def test_is_a_tee(self, path: Path) -> None:
         """C3: the caller has the first chunk while the server still holds back the second."""
         gate = asyncio.Event()
@@ -90,6 +91,7 @@ class TestRecord:
                 assert inner.closed is (expected == "recorded")
         assert len(Cassette.open(path)) == 1
 
+    @pytest.mark.trap("C10")
     async def test_each_case_and_repeat_gets_a_recording_of_its_own(self, path: Path) -> None:
         """C10: the first answer is not taken for all repeats."""
         inner = InProcess()

@@ -51,6 +51,7 @@ async def recorded_in_thread(path: Path, *replies: Reply) -> list[Interaction]:
 
 
 class TestReplay:
+    @pytest.mark.trap("C3")
     async def test_gives_event_by_event_what_was_recorded(
         self, path: Path, no_network: None
     ) -> None:
@@ -101,6 +102,7 @@ class TestReplay:
             with case_scope("a"), pytest.raises(CassetteMiss):
                 await client.http.post(f"{url}/other", json=BODY)
 
+    @pytest.mark.trap("C6", "C7")
     async def test_any_order_and_number_of_workers_replays_alike(
         self, path: Path, no_network: None
     ) -> None:
@@ -170,6 +172,7 @@ class TestMiss:
         assert miss.nearest is not None
         assert miss.nearest.interaction == only(path)
 
+    @pytest.mark.trap("C9")
     async def test_a_missing_file_is_said_to_be_missing(self, path: Path) -> None:
         """C9: never a word about overwriting a file that does not exist."""
         miss = await self.miss(path, BODY)

@@ -74,6 +74,7 @@ async def outcomes(cassette: Cassette, requests: list[dict[str, Any]], **inner: 
     return found
 
 
+@pytest.mark.trap("C1", "C9")
 async def test_r190_answers_follow_content_not_order(path: Path) -> None:
     """C1, C9."""
     given = report("r190")

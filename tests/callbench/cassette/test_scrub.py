@@ -205,6 +205,7 @@ class TestLastCheck:
         assert not holds_secret(SECRET.encode(), ())
 
 
+@pytest.mark.trap("C4")
 class TestBodiesAndAddresses:
     """What a request carries elsewhere than in its headers (C4)."""
 

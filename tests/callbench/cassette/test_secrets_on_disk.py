@@ -20,6 +20,7 @@ from .synthetic_client import BODY, JSON, Client, InProcess, only, record
 from .synthetic_server import Reply, delta, serve, stream
 
 
+@pytest.mark.trap("C4")
 class TestSecrets:
     """C4: no credential reaches the file, wherever it was."""
 

@@ -36,6 +36,7 @@ class TestFind:
         assert cassette.find_exact(interaction.key, "a", 0) == interaction
         assert cassette.find(interaction.key, "a", 0, request=interaction.request) == interaction
 
+    @pytest.mark.trap("C7")
     def test_equal_requests_are_answered_in_order_then_missed(
         self, path: Path, recording: Build
     ) -> None:
@@ -51,6 +52,7 @@ class TestFind:
         assert self.found(path, a, "a", 0) == "A"
         assert self.found(path, a, "b", 0) == "B"
 
+    @pytest.mark.trap("C8")
     def test_a_renamed_case_keeps_its_recordings(self, path: Path, recording: Build) -> None:
         """C8: in file order, and not more of them than there are."""
         first = recording(case="old", answer="1")
@@ -70,6 +72,7 @@ class TestFind:
         fill(path, a, recording(case="b"), recording(case="b", ordinal=1))
         assert self.found(path, a, "a", 1) is None
 
+    @pytest.mark.trap("C10")
     def test_repeats_do_not_share_an_answer(self, path: Path, recording: Build) -> None:
         """C10: repeat 1 of a case is not answered by repeat 0, of that case or any other."""
         first = recording(case="a", answer="0")
@@ -100,6 +103,7 @@ class TestFind:
         fill(path, interaction, recording(ordinal=0, answer="0"))
         assert [self.found(path, interaction, "a", n) for n in range(4)] == ["0", None, "2", None]
 
+    @pytest.mark.trap("C2")
     def test_one_look_up_reads_one_recording(
         self, path: Path, recording: Build, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -57,6 +57,7 @@ class TestCompare:
         assert "hotel-1, hotel-2, hotel-3 and 27 more" in found.out
         assert "hotel-1, hotel-2, hotel-3 and 27 more" in (many / "c.md").read_text()
 
+    @pytest.mark.trap("D11")
     def test_d11_runs_that_do_not_match_are_exit_2(
         self, callbench: Invoke, runs: tuple[str, str]
     ) -> None:
@@ -66,6 +67,7 @@ class TestCompare:
         assert "only in good: 25 of its 30 cases" in found.err
         assert callbench("compare", "good", "five", "--common").code == 0
 
+    @pytest.mark.trap("E5")
     def test_e5_what_does_not_exist_is_exit_2(self, callbench: Invoke) -> None:
         assert callbench("compare", "nowhere", "nothing").code == 2
         assert "Did you mean slot_f1" in callbench("compare", "a", "b", "--metric", "slotf1").err
@@ -143,6 +145,7 @@ class TestGates:
         assert found.code == 5
         assert "gates were not judged" in found.err
 
+    @pytest.mark.trap("E5")
     @pytest.mark.parametrize("bound", ["slot_f=0.8", "exact", "exact=two"])
     def test_e5_no_threshold_is_exit_2(
         self, callbench: Invoke, model: SyntheticModel, bound: str
@@ -155,6 +158,7 @@ class TestGates:
 
 
 class TestRepeats:
+    @pytest.mark.trap("C10")
     def test_c10_each_repeat_has_its_own_recording(
         self, callbench: Invoke, model: SyntheticModel, place: Path
     ) -> None:

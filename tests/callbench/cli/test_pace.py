@@ -61,6 +61,7 @@ def test_what_it_does_not_go_with(callbench: Invoke, words: tuple[str, ...], tol
     assert (result.code, told in result.err) == (2, True)
 
 
+@pytest.mark.trap("C6")
 def test_a_system_that_dials_in_replay_is_told_so(
     callbench: Invoke, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

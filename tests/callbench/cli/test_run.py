@@ -339,6 +339,7 @@ class TestSystems:
 
 
 class TestUsage:
+    @pytest.mark.trap("E5")
     @pytest.mark.parametrize(
         ("words", "told"),
         [

@@ -133,6 +133,7 @@ def test_changed_alone_says_nothing(callbench: Invoke, stored: Path) -> None:
     assert (result.code, "--dataset" in result.err) == (2, True)
 
 
+@pytest.mark.trap("D11")
 @pytest.mark.parametrize("cases", [CASES[:3], [*CASES, {**CASES[0], "id": "hotel-5"}]])
 def test_ids_that_do_not_match_are_refused(
     callbench: Invoke, stored: Path, place: Path, cases: list[dict[str, Any]]
@@ -148,6 +149,7 @@ def test_ids_that_do_not_match_are_refused(
     assert files(stored) == before
 
 
+@pytest.mark.trap("D11")
 def test_answers_are_joined_by_id_not_by_place(
     callbench: Invoke, stored: Path, place: Path
 ) -> None:

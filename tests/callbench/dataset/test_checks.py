@@ -347,6 +347,7 @@ class TestUnfillable:
         assert only(meaning(record)) == ("unfillable-accept", "/unfillable/0")
 
 
+@pytest.mark.trap("D17")
 class TestDefects:
     """TRAPS D17: gold that breaks its own schema is kept, named, and admitted only there."""
 

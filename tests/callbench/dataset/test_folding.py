@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from callbench.dataset.folding import fold
 
 
+@pytest.mark.trap("D14")
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -47,6 +48,7 @@ def test_d14_spellings_of_one_text_fold_together(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
 
+@pytest.mark.trap("D1", "D8")
 @pytest.mark.parametrize(
     ("one", "other"),
     [

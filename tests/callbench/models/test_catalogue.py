@@ -69,6 +69,7 @@ class TestBuiltIn:
 
 
 class TestUnknownModel:
+    @pytest.mark.trap("E5")
     def test_names_the_nearest(self) -> None:
         """E5: a model that does not exist is exit 2, not success."""
         with pytest.raises(UsageError, match="no model 'smolm2'") as caught:
@@ -89,6 +90,7 @@ class TestUnknownModel:
 
 
 class TestUserFile:
+    @pytest.mark.trap("E7")
     def test_three_lines_make_an_endpoint(self, tmp_path: Path) -> None:
         """E7."""
         Path("callbench.toml").write_text(THREE_LINES, encoding="utf-8")

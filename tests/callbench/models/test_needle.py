@@ -158,6 +158,7 @@ class TestTransport:
         assert call["name"] == "fill_parameters"
         assert json.loads(call["arguments"])["echo"]["tools"][0]["name"] == "get_weather"
 
+    @pytest.mark.trap("E6")
     async def test_nothing_is_tracked(self, http: httpx2.AsyncClient) -> None:
         """E6: no telemetry."""
         response = await post(http, "q")
@@ -236,6 +237,7 @@ class TestProcess:
         assert "crashed" in response.json()["error"]["message"]
         assert (await post(http, "q")).status_code == 200
 
+    @pytest.mark.trap("E1")
     async def test_a_hang_ends_at_the_deadline(self) -> None:
         """E1: a deadline on everything."""
         paths = {"lib.so": Path("lib.so"), "needle3.cact": Path("w.cact")}

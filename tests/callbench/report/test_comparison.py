@@ -73,6 +73,7 @@ def test_the_object_is_as_documented(write: Write, cases: Any) -> None:
     assert json.loads(json.dumps(found)) == found
 
 
+@pytest.mark.trap("D11")
 def test_d11_the_order_of_lines_decides_nothing(write: Write, cases: Any) -> None:
     first = write("a", *cases("+++---++-+"))
     straight = compare([first, write("b", *cases("-+-+-+-+-+"))], Question())
@@ -81,6 +82,7 @@ def test_d11_the_order_of_lines_decides_nothing(write: Write, cases: Any) -> Non
         assert straight["models"][0][key] == turned["models"][0][key]
 
 
+@pytest.mark.trap("D11")
 @pytest.mark.parametrize(
     ("info", "count", "said"),
     [
@@ -111,6 +113,7 @@ def test_what_is_common_is_compared_and_the_rest_is_counted(write: Write, cases:
     assert "a: 2 of its cases are not in all runs" in to_markdown(found)
 
 
+@pytest.mark.trap("D11")
 def test_d11_one_id_for_two_texts_is_an_error_even_so(write: Write, cases: Any) -> None:
     paths = [write("a", *cases("++")), write("b", *cases("++", question="Another?"))]
     with pytest.raises(DatasetError, match="Case c0 is not the same"):
@@ -129,6 +132,7 @@ def test_nothing_in_common_is_an_error(write: Write, cases: Any, make_record: Ma
         compare(paths, Question(common=True))
 
 
+@pytest.mark.trap("D10")
 def test_d10_provider_errors_stand_apart_or_are_wrong_as_the_metric_says(
     write: Write, cases: Any
 ) -> None:
@@ -212,6 +216,7 @@ def test_repeats_count_as_the_mean_of_a_case(write: Write, make_record: Make) ->
     assert model["changed"]["gained_ids"] == ["c0", "c1"]
 
 
+@pytest.mark.trap("E5")
 @pytest.mark.parametrize(
     ("question", "said"),
     [

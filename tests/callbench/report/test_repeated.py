@@ -64,6 +64,7 @@ def test_answers_to_one_case_are_not_independent(make_record: Make) -> None:
     assert "repeats" not in once
 
 
+@pytest.mark.trap("E2")
 def test_e2_one_result_for_each_repeat(make_record: Make, write_run: Any) -> None:
     records = answers(make_record, a="++")
     assert len(list(load_run(write_run(*records)).records())) == 2

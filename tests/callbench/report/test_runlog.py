@@ -46,6 +46,7 @@ def test_any_other_broken_line_is_an_error_with_its_number(
             list(iter_records(write_run(*lines)))
 
 
+@pytest.mark.trap("E2")
 def test_e2_a_second_result_of_a_case_is_an_error(make_record: Make, write_run: Write) -> None:
     directory = write_run(make_record("a"), make_record("b"), make_record("a"))
     with pytest.raises(

@@ -125,6 +125,7 @@ def test_a_row_over_nothing_has_the_same_shape(row: dict[str, Any]) -> None:
     assert nothing["exact"]["value"] is None
 
 
+@pytest.mark.trap("E3")
 def test_e3_records_are_taken_one_at_a_time(make_record: Make) -> None:
     alive = 0
     most = 0

@@ -69,6 +69,7 @@ async def test_results_come_in_the_order_of_the_dataset_one_per_case(concurrency
     assert system.most == min(concurrency, 20)
 
 
+@pytest.mark.trap("E3")
 async def test_e3_no_more_is_begun_than_may_wait() -> None:
     system = Scripted()
     begun: list[str] = []
@@ -85,6 +86,7 @@ async def test_e3_no_more_is_begun_than_may_wait() -> None:
             break
 
 
+@pytest.mark.trap("E1", "E2")
 @pytest.mark.parametrize("concurrency", [1, 2])
 async def test_e1_e2_a_case_beyond_its_deadline_is_cancelled_and_counted(concurrency: int) -> None:
     system = Scripted(delay=5)

@@ -158,6 +158,7 @@ class TestAnHonestSystem:
         assert await run(cassette, *rules, cases=CASES[::-1]) == alone
         assert 0 < alone["cases"] <= 8
 
+    @pytest.mark.trap("E1", "E2")
     async def test_a_stall_ends_at_the_deadline_and_takes_no_time(self, cassette: Cassette) -> None:
         """TRAPS E1, E2."""
         document = await run(cassette, {"name": "stall", "turn": 1}, deadline=5)
@@ -233,6 +234,7 @@ class TestWhatMayNeverBe:
             async for _ in run_cases(CASES, faulty, concurrency=1, deadline=5):
                 pass
 
+    @pytest.mark.trap("E1", "E2")
     async def test_a_system_that_hangs_is_noted_once(self, cassette: Cassette) -> None:
         """TRAPS E1, E2."""
         faults = Faults(Plan((fault({"name": "nulls"}),)))

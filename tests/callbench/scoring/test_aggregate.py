@@ -38,6 +38,7 @@ def test_the_interval_reaches_the_end_exactly(successes: int, end: float) -> Non
     assert end in (rate.low, rate.high)
 
 
+@pytest.mark.trap("D16")
 def test_d16_a_rate_over_nothing_has_no_value() -> None:
     nothing = Rate(None, None, None, 0)
     assert proportion(0, 0) == nothing
@@ -81,6 +82,7 @@ def test_one_case_has_an_interval_too() -> None:
     assert f1.low < 6 / 9 < f1.high
 
 
+@pytest.mark.trap("D19")
 @given(st.lists(TRIPLES, max_size=30), st.randoms())
 def test_d19_the_interval_of_f1_is_the_same_whatever_the_order(triples: Any, random: Any) -> None:
     shuffled = list(triples)
@@ -122,6 +124,7 @@ def record(status: str = "ok", *, exact: bool = False, repaired: bool = False) -
     }
 
 
+@pytest.mark.trap("D10")
 def test_d10_every_case_is_counted_in_exactly_one_class() -> None:
     """Report r208: the denominator does not shrink without a word."""
     tally = Tally()

@@ -160,6 +160,7 @@ class TestAliases:
         assert [slot.rung for slot in score.slots] == ["alias", "set"]
 
 
+@pytest.mark.trap("D12")
 class TestAlignment:
     """TRAPS D12: an item too few costs that item, and not all behind it."""
 

@@ -24,6 +24,7 @@ UNIT = {"city": STRING, "unit": {"enum": ["C", "F"], "default": "C"}}
 
 
 class TestExpectedSlots:
+    @pytest.mark.trap("D6")
     def test_d6_every_slot_has_a_verdict_whatever_the_others_are(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
@@ -54,6 +55,7 @@ class TestExpectedSlots:
     def test_a_wrong_value_is_both(self, make_case: Make, judge: Judge) -> None:
         assert judge(make_case({"a": STRING}, {"a": "x"}), {"a": "y"}).counts == (0, 1, 1)
 
+    @pytest.mark.trap("D13")
     def test_d13_null_absent_and_empty_text_are_three_things(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
@@ -75,12 +77,14 @@ class TestExpectedSlots:
             "/b": "wrong_value",
         }
 
+    @pytest.mark.trap("D2")
     def test_d2_a_boolean_for_a_number_is_wrong(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
         case = make_case({"a": INTEGER}, {"a": 1})
         assert verdicts(judge(case, {"a": True})) == {"/a": "wrong_type"}
 
+    @pytest.mark.trap("D3")
     def test_d3_a_number_written_otherwise_is_right_and_strict(
         self, make_case: Make, judge: Judge, slot: Slot
     ) -> None:
@@ -89,6 +93,7 @@ class TestExpectedSlots:
         assert [slot(score, "/a").rung, slot(score, "/l").rung] == ["number", "number"]
         assert score.exact_strict
 
+    @pytest.mark.trap("D7")
     def test_d7_any_change_to_a_scalar_changes_the_score(
         self, make_case: Make, judge: Judge
     ) -> None:
@@ -171,6 +176,7 @@ class TestExpectedSlots:
 
 
 class TestTextByDefault:
+    @pytest.mark.trap("D14")
     def test_d14_a_free_string_is_compared_folded_which_is_not_strict(
         self, make_case: Make, judge: Judge, slot: Slot
     ) -> None:
@@ -211,6 +217,7 @@ class TestTextByDefault:
         assert verdicts(judge(free, {"l": ["a", "b"]})) == {"/l": "correct"}
         assert verdicts(judge(bound, {"l": ["a"]})) == {"/l": "wrong_value"}
 
+    @pytest.mark.trap("D15")
     @pytest.mark.parametrize("day", ["2026-03-13", "2026-03-11", "2025-03-12", "202603120"])
     def test_d15_a_date_off_by_one_is_wrong(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot, day: str
@@ -220,6 +227,7 @@ class TestTextByDefault:
         assert verdicts(score) == {"/d": "wrong_value"}
         assert slot(score, "/d").type == "date"
 
+    @pytest.mark.trap("D1", "D8")
     @pytest.mark.parametrize(
         ("gold", "given"), [("-5", "5"), ("1.5", "15"), ("192.168.1.1", "19.216.811"), ("10", "1")]
     )
@@ -297,6 +305,7 @@ class TestMadeUp:
         case = make_case({"contact": {"type": "object"}}, {}, unfillable=("/contact/phone",))
         assert verdicts(judge(case, {"contact": {}})) == {"/contact/phone": "correctly_omitted"}
 
+    @pytest.mark.trap("D16")
     def test_d16_nothing_expected_and_nothing_filled_is_exact_over_no_slots(
         self, make_case: Make, judge: Judge
     ) -> None:
@@ -367,6 +376,7 @@ class TestRefused:
         }
 
 
+@pytest.mark.trap("D17")
 class TestGoldWithDefects:
     """TRAPS D17: scored as it stands, without a crash and without a second verdict."""
 
@@ -399,6 +409,7 @@ class TestGoldWithDefects:
 
 
 class TestDefaults:
+    @pytest.mark.trap("D4")
     def test_d4_leaving_out_an_expected_default_is_right_and_reported(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot
     ) -> None:
@@ -409,6 +420,7 @@ class TestDefaults:
         assert slot(score, "/unit").got is ABSENT
         assert (score.exact, score.exact_strict) == (True, False)
 
+    @pytest.mark.trap("D4")
     def test_d4_giving_a_default_that_is_not_expected_is_right_and_reported(
         self, make_case: Make, judge: Judge, verdicts: Verdicts, slot: Slot
     ) -> None:
@@ -448,6 +460,7 @@ class TestDefaults:
         assert verdicts(judge(case, {})) == {"/o/dry": "correct"}
         assert verdicts(judge(case, {"o": {}})) == {"/o/dry": "missing"}
 
+    @pytest.mark.trap("D4")
     def test_d4_half_of_a_default_of_the_object_above_is_another_value(
         self, make_case: Make, judge: Judge
     ) -> None:
@@ -457,6 +470,7 @@ class TestDefaults:
         for expected, given in (({}, {"o": {"a": 1, "b": 2}}), ({"o": {"b": 2, "a": 1}}, {})):
             assert judge(make_case(properties, expected), given).exact
 
+    @pytest.mark.trap("D4")
     def test_d4_a_default_of_the_object_above_is_none_within_an_object_that_is_there(
         self, make_case: Make, judge: Judge
     ) -> None:
@@ -464,6 +478,7 @@ class TestDefaults:
         assert not judge(make_case(properties, {"o": {"b": 2}}), {"o": {"b": 2, "a": 1}}).exact
         assert not judge(make_case(properties, {"o": {"b": 2, "a": 1}}), {"o": {"b": 2}}).exact
 
+    @pytest.mark.trap("D4")
     def test_d4_a_default_does_not_excuse_a_required_object(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
@@ -472,6 +487,7 @@ class TestDefaults:
         assert verdicts(judge(case, {})) == {"/o/a": "missing"}
         assert judge(case, {"o": {}}).exact
 
+    @pytest.mark.trap("D4")
     def test_d4_a_default_makes_no_item_of_a_list(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
@@ -569,6 +585,7 @@ class TestNotAsked:
 
 
 class TestWholeCase:
+    @pytest.mark.trap("D9")
     def test_d9_an_unparsed_reply_is_wrong_and_no_abstention(
         self, make_case: Make, judge: Judge, verdicts: Verdicts
     ) -> None:
@@ -588,10 +605,12 @@ class TestWholeCase:
             False,
         )
 
+    @pytest.mark.trap("D9")
     def test_d9_not_even_when_nothing_was_expected(self, make_case: Make, judge: Judge) -> None:
         score = judge(make_case({"p": STRING}, {}, unfillable=("/p",)), {}, status="unparsed")
         assert (score.exact, score.slots) == (False, ())
 
+    @pytest.mark.trap("D10")
     def test_d10_a_provider_error_is_judged_in_nothing(self, make_case: Make, judge: Judge) -> None:
         score = judge(make_case({"a": STRING}, {"a": "x"}), {}, status="provider_error")
         assert (score.exact, score.exact_strict, score.schema_valid) == (None, None, None)

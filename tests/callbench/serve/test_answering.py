@@ -48,6 +48,7 @@ class TestByContent:
         cassette = made(tmp_path / "c.jsonl", recording("q", whole("yes")))
         assert text(ask(Answering(cassette), path=path)) == "yes"
 
+    @pytest.mark.trap("C7")
     def test_equal_requests_in_order_then_a_miss(self, tmp_path: Path) -> None:
         """TRAPS C7."""
         cassette = made(
@@ -72,6 +73,7 @@ class TestByContent:
         answering = Answering(cassette, used_up=used_up)
         assert "".join(text(ask(answering)) for _ in range(4)) == got
 
+    @pytest.mark.trap("C6")
     def test_each_case_has_its_own(self, tmp_path: Path) -> None:
         """TRAPS C6."""
         cassette = made(
@@ -90,6 +92,7 @@ class TestByContent:
         assert status == 404
         assert "stream: false -> true" in message
 
+    @pytest.mark.trap("C4")
     def test_a_key_in_the_body_is_masked_as_in_recording(self, tmp_path: Path) -> None:
         """TRAPS C4."""
         cassette = made(tmp_path / "c.jsonl", recording("key ***", whole("yes")))

@@ -33,6 +33,7 @@ def test_what_is_put_again_counts_once_and_what_is_too_large_is_not_kept() -> No
     assert kept.get("c") is None
 
 
+@pytest.mark.trap("C6")
 @pytest.mark.parametrize("by", list(By))
 def test_answers_do_not_depend_on_what_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: By

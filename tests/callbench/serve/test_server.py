@@ -129,6 +129,7 @@ class TestConnections:
             assert (await reply(reader))[0] == 200
             writer.close()
 
+    @pytest.mark.trap("C6")
     async def test_many_at_once_each_get_their_own(self, path: Path) -> None:
         """TRAPS C6."""
         names = [f"case-{number}" for number in range(60)]
@@ -181,6 +182,7 @@ class TestFaults:
         assert got.endswith(b"0\r\n\r\n") is clean
         assert b"[DONE]" not in got
 
+    @pytest.mark.trap("E1")
     async def test_a_stall_is_silent_until_the_client_goes(self, path: Path) -> None:
         """TRAPS E1."""
         cassette = made(path, recording("a", streamed("one", "two")))

@@ -102,6 +102,7 @@ class TestTooMuchData:
             SlotProcessor({}).check_json({"l": [() for _ in range(249_999)]})
 
 
+@pytest.mark.trap("D20")
 class TestTooMuchSchema:
     @on_schema
     @pytest.mark.rule("schema.limit.2", "schema.limit.3")

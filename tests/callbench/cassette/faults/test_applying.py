@@ -101,6 +101,7 @@ class TestAttempts:
 
 
 class TestTimes:
+    @pytest.mark.trap("E1")
     async def test_a_stall_ends_at_the_timeout_of_the_client(self, cassette: Cassette) -> None:
         """TRAPS E1."""
         asking = Asking(cassette, {"name": "stall"}, timeout=20)

@@ -80,6 +80,7 @@ class TestFile:
             load(tmp_path / "f.toml", text)
         assert "f.toml" in str(caught.value)
 
+    @pytest.mark.trap("E5")
     def test_a_case_that_is_not_there(self, tmp_path: Path) -> None:
         """TRAPS E5."""
         path = tmp_path / "f.toml"

@@ -58,6 +58,7 @@ class TestNotInCase:
         schema = {"type": "object", "properties": {"a": {}}}
         assert said(value, text, schema=schema)
 
+    @pytest.mark.trap("D18")
     @pytest.mark.parametrize(
         ("value", "text"),
         [
@@ -139,6 +140,7 @@ def test_what_no_case_can_be_is_left_out(fields: dict[str, Any], kind: str) -> N
     assert (found.origin, found.kind) == ("f#7", kind)
 
 
+@pytest.mark.trap("D17")
 @pytest.mark.parametrize(
     ("schema", "value", "kind"),
     [

@@ -86,6 +86,7 @@ class TestAcceptLists:
         assert record["expected"] == {"city": "Oslo", "nights": 2}
         assert record["accept"] == {"/nights": {"values": [3], "may_omit": True}}
 
+    @pytest.mark.trap("D5")
     def test_alone_it_expects_nothing(self, simple: Import) -> None:
         """TRAPS D5: the mark is no value, so a text that is empty would be wrong."""
         found = simple({"city": ["Oslo"], "room": [""]})
@@ -232,6 +233,7 @@ class TestCalls:
             "no-call": 1, "no-gold": 1, "no-question": 1, "other-gold": 1, "unknown-tool": 1}  # fmt: skip
         assert (report["records"], report["items"], report["cases"]) == (5, 6, 1)
 
+    @pytest.mark.trap("D5")
     def test_gold_written_as_python(self, lines: Lines, imported: Import) -> None:
         """TRAPS D5: here an empty text is a value, and a list is no list of alternatives."""
         entry = {

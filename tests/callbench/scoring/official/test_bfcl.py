@@ -318,6 +318,7 @@ def test_gold_scores_one_and_any_mutated_slot_zero() -> None:
     assert right(None) == 0
 
 
+@pytest.mark.trap("D1")
 def test_the_official_rule_is_blind_to_signs_and_points_in_text() -> None:
     """TRAPS D1: what the documentation calls surprising is really so."""
     case = Case(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from callbench.dataset import Case, Tool
 from callbench.scoring.official import SCORERS, score
 
@@ -18,6 +20,7 @@ def test_gold_has_neither_fault_and_dropping_or_adding_any_slot_has_one() -> Non
     assert (added["phr"], added["pmr"], added["hallucinated"]) == (1, 0, ["what"])
 
 
+@pytest.mark.trap("D7")
 def test_the_official_rule_looks_at_no_value() -> None:
     """TRAPS D7: what the documentation calls surprising is really so."""
     assert JUDGE(CASE, {"city": "Rome", "day": None})["pmr"] == 0

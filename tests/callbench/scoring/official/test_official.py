@@ -83,6 +83,7 @@ def test_every_scorer_takes_whatever_a_model_says(name: str) -> None:
             rule.judge(case, {"a": value, "l": value, "z": value})
 
 
+@pytest.mark.trap("D11")
 def test_ids_must_match() -> None:
     """TRAPS D11."""
     with pytest.raises(DatasetError, match="c has no prediction"):

@@ -89,6 +89,7 @@ def test_gold_scores_one_and_any_mutated_slot_less() -> None:
     assert SCORERS["span-f1"].judge(one, {"x": "made up"})["unplaced"] == 1
 
 
+@pytest.mark.trap("D16")
 def test_nothing_against_nothing_has_no_value() -> None:
     """TRAPS D16."""
     found = score("span-f1", [case("q", {})], {"c": {}})["metrics"]["span_f1"]

@@ -112,6 +112,7 @@ def covered(make: object, truth: float, runs: int = 400) -> float:
     return held / runs
 
 
+@pytest.mark.trap("D19")
 @pytest.mark.parametrize(("clusters", "truth"), [(8, 0.5), (20, 0.3), (60, 0.9)])
 def test_d19_dialogues_are_covered_where_wilsons_interval_is_not(
     clusters: int, truth: float

@@ -41,6 +41,7 @@ def test_thousands_of_cases_that_differ_are_no_overflow() -> None:
     assert mcnemar(2000, 3000) == pytest.approx(binomtest(2000, 5000).pvalue)
 
 
+@pytest.mark.trap("D19")
 def test_d19_pairing_finds_what_two_separate_rates_hide() -> None:
     """100 cases: 29 right in both runs, 15 only in the other, 3 only in the baseline.
 

@@ -261,6 +261,7 @@ class TestWithoutNow:
         assert reading("Feb 4th", "date", FRIDAY) == reading("2020-02-04", "date")
 
 
+@pytest.mark.trap("D15")
 @given(st.dates(date(1900, 1, 1), date(2199, 12, 31)), st.integers(-40, 40))
 def test_any_day_in_any_spelling_and_no_other_day(day: date, shift: int) -> None:
     """TRAPS D15."""
