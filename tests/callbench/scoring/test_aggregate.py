@@ -151,3 +151,11 @@ def test_only_provider_errors_leave_no_rate() -> None:
     assert summary["scored"] == 0
     assert summary["exact"] == {"value": None, "low": None, "high": None, "n": 0, "method": None}
     assert (summary["exact_all"]["value"], summary["exact_all"]["n"]) == (0, 1)
+
+
+def test_a_repaired_reply_may_be_wrong() -> None:
+    tally = Tally()
+    tally.add(record(exact=True, repaired=True), (1, 0, 0))
+    tally.add(record(repaired=True), (0, 1, 1))
+    found = tally.as_dict()["exact_repaired"]
+    assert (found["value"], found["n"]) == (1 / 2, 2)

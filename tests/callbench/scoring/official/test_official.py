@@ -34,6 +34,7 @@ CASE = Case(
         (Outcome(slot_data={"a": 1}), {"a": 1}),
         (Outcome(status="unparsed"), None),
         (Outcome(asked=False), {"k": 1}),
+        (Outcome(asked=False, slot_data={"k": 1, "a": 2}), {"k": 1, "a": 2}),
         (Outcome(rejected=(("/a", "x", "type"),)), {"a": "x"}),
         (Outcome(rejected=(("/a", "x", "type"), ("/a", "y", "type"))), {"a": "y"}),
         # What took its place later stands.

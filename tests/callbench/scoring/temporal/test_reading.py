@@ -193,6 +193,13 @@ def test_no_moment(text: str) -> None:
         assert reading(text, "datetime", FRIDAY) != reading(moment.isoformat(), "datetime")
 
 
+@pytest.mark.parametrize(
+    ("text", "day"), [("in 2 days", 3), ("两天后", 3), ("a week from today", 8)]
+)
+def test_a_distance_in_days_is_a_date_and_no_moment(text: str, day: int) -> None:
+    assert reading(text, "datetime", FRIDAY) == reading(f"2019-03-{day:02}", "datetime")
+
+
 def test_an_offset_is_part_of_a_time() -> None:
     beijing = reading("2019-03-04T15:00:00+08:00", "datetime")
     assert beijing == reading("2019-03-04T07:00:00Z", "datetime")
@@ -212,6 +219,8 @@ class TestTwoReadings:
             ("half past 6", "time", ["06:30", "18:30"]),
             ("六点半", "time", ["06:30", "18:30"]),
             ("6 o'clock", "time", ["06:00", "18:00"]),
+            ("12 o'clock", "time", ["00:00", "12:00"]),
+            ("十二点", "time", ["00:00", "12:00"]),
         ],
     )
     def test_what_is_open_equals_neither(self, text: str, kind: Any, candidates: list[str]) -> None:
