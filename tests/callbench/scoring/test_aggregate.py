@@ -63,16 +63,16 @@ def test_nothing_filled_has_no_precision_but_a_recall_and_an_f1_of_zero() -> Non
     assert made.rates()["slot_recall"].value == 0
     f1 = made.rates()["slot_f1"]
     assert (f1.value, f1.low) == (0, 0)
-    # Two cases say as much as two slots. Wilson's bound for 0 of 2 is z²/(2 + z²) = 0.6576;
-    # carried over: 2 × 0.6576 / 1.6576.
-    assert f1.high == pytest.approx(0.7935, abs=1e-4)
+    # Cases of 3 and 2 slots say as much as 5²/(3² + 2²) = 1.9231 equal ones. Wilson's bound for
+    # 0 of n is z²/(n + z²) = 0.6664; carried over: 2 × 0.6664 / 1.6664.
+    assert f1.high == pytest.approx(0.7998, abs=1e-4)
 
 
 def test_a_perfect_score_of_a_few_is_not_certain() -> None:
     f1 = counts((2, 0, 0), (3, 0, 0)).rates()["slot_f1"]
     assert (f1.value, f1.high) == (1, 1)
-    # Wilson's bound for 2 of 2 is 2/(2 + z²) = 0.3424; carried over: 2 × 0.3424 / 1.3424.
-    assert f1.low == pytest.approx(0.5101, abs=1e-4)
+    # Wilson's bound for n of n is n/(n + z²), n = 25/13: 0.3336; carried over: 2 × 0.3336 / 1.3336.
+    assert f1.low == pytest.approx(0.5003, abs=1e-4)
 
 
 def test_one_case_has_an_interval_too() -> None:
