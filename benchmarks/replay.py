@@ -1,11 +1,12 @@
-"""Replay speed beside a floor: cases a second on one core, both measured in one run.
+"""Replay speed beside a floor: cases a second on one core and with ``--jobs 2``, all in one run.
 
     make bench
 
 The floor is the least any replay harness must do: render a prompt, stream recorded events through an
 httpx2 transport, parse them, check the object, log a line. Ours is the whole job on the same traffic:
 the Slot, the cassette, scoring, the record. The traffic is synthetic and named so: what is measured is the
-harness, not a model.
+harness, not a model. The clock of ``--jobs 2`` starts with its first result: starting the two workers takes as long
+for ten cases as for a million.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ import orjson
 from callbench.cassette.store import Cassette
 from callbench.cassette.transport import CassetteTransport, Mode
 from callbench.dataset.case import Case, Tool
+from callbench.dataset.loader import load_dataset
+from callbench.models.catalogue import load_catalogue
+from callbench.run.config import RunConfig
 from callbench.run.engine import run_cases
+from callbench.run.jobs import Task, scored_by_workers
 from callbench.run.system import SlotSystem
 from callbench.scoring.record import case_record, record_line
 from callbench.scoring.verdict import score_case
 from corecall.providers import ChatClient, Endpoint, FunctionModel, Models, ReasoningModel
 from corecall.templating import render
 
-CASES = 500
+CASES = 1000
 ROUNDS = 5
 EVENTS = 17
 SCHEMA: dict[str, Any] = {
@@ -124,9 +129,12 @@ async def floor(log: Path) -> float:
 
 async def ours(cassette: Cassette, mode: Mode, log: Path) -> float:
     """Run the whole job; return seconds."""
-    transport = CassetteTransport(cassette, mode, Canned)
-    client = ChatClient(Endpoint("http://synthetic/v1", "synthetic"), transport=transport)
-    system = SlotSystem(Models(ReasoningModel(client), FunctionModel(client)))
+    profile = load_catalogue(log.with_name("models.toml")).profile("synthetic")
+    transport = CassetteTransport(cassette, mode, Canned, base_url="http://synthetic/v1")
+    endpoint = Endpoint("http://synthetic/v1", "synthetic", params=profile.params)
+    client = ChatClient(endpoint, transport=transport)
+    reasoning = ReasoningModel(client, reply_mode=profile.reply_mode)
+    system = SlotSystem(Models(reasoning, FunctionModel(client)))
     cases = [case(number) for number in range(CASES)]
     started = time.perf_counter()
     with log.open("wb") as file:
@@ -139,21 +147,55 @@ async def ours(cassette: Cassette, mode: Mode, log: Path) -> float:
     return seconds
 
 
+async def two_jobs(cassette: Path, log: Path) -> float:
+    """Run the whole job in two processes; return seconds a case from the first result on."""
+    dataset = load_dataset(log.with_name("synthetic.jsonl"))
+    config = RunConfig(
+        str(dataset.path),
+        "synthetic",
+        cassette=cassette,
+        config=log.with_name("models.toml"),
+        jobs=2,
+    )
+    times = []
+    with log.open("wb") as file:
+        async for scored in scored_by_workers(Task(config, dataset, dataset)):
+            assert scored.miss is None, scored.miss
+            file.write(scored.line)
+            times.append(time.perf_counter())
+    return (times[-1] - times[0]) / len(times)
+
+
+def write_inputs(directory: Path) -> None:
+    """Write the profile of the synthetic model, and its cases as a dataset."""
+    (directory / "models.toml").write_text(
+        '[models.synthetic]\nbase_url = "http://synthetic/v1"\nmodel = "synthetic"\n'
+    )
+    with (directory / "synthetic.jsonl").open("wb") as file:
+        for one in map(case, range(CASES)):
+            told = {name: getattr(one, name) for name in ("id", "lang", "schema", "question")}
+            tool = {"name": one.tool.name, "description": one.tool.description}
+            file.write(orjson.dumps({**told, "tool": tool, "expected": one.expected}) + b"\n")
+
+
 async def main() -> None:
-    """Print both speeds and their ratio, medians of interleaved rounds."""
+    """Print the speeds and their ratios to the floor, medians of interleaved rounds."""
     with tempfile.TemporaryDirectory() as directory:
+        write_inputs(Path(directory))
         log = Path(directory) / "log.jsonl"
         path = Path(directory) / "synthetic.cassette.jsonl"
         with Cassette.open(path) as cassette:
             await ours(cassette, Mode.RECORD, log)
+        rounds = []
         with Cassette.open(path) as cassette:
-            pairs = [
-                (await floor(log), await ours(cassette, Mode.REPLAY, log)) for _ in range(ROUNDS)
-            ]
-    bare = CASES / statistics.median(pair[0] for pair in pairs)
-    full = CASES / statistics.median(pair[1] for pair in pairs)
-    ratio = statistics.median(pair[0] / pair[1] for pair in pairs)
-    print(f"floor: {bare:,.0f} cases/s   callbench: {full:,.0f} cases/s   ratio: {ratio:.2f}")
+            for _ in range(ROUNDS):
+                bare = await floor(log) / CASES
+                one = await ours(cassette, Mode.REPLAY, log) / CASES
+                rounds.append((bare, one, await two_jobs(path, log)))
+    for number, name in enumerate(("floor", "callbench, one core", "callbench --jobs 2")):
+        speed = 1 / statistics.median(seconds[number] for seconds in rounds)
+        ratio = statistics.median(seconds[0] / seconds[number] for seconds in rounds)
+        print(f"{name:<20} {speed:6,.0f} cases/s   {ratio:.2f} of the floor")
 
 
 if __name__ == "__main__":
