@@ -397,6 +397,8 @@ class TestUsage:
             shown = callbench(verb, "--help").out.partition("Options:")[2].split()
             return {word for word in shown if word.startswith("--")}
 
-        assert options("run") - options("record") == {"--mode", "--impl", "--faults"}
+        assert options("run") - options("record") == {
+            "--mode", "--impl", "--faults", "--pace", "--jobs",
+        }  # fmt: skip
         assert options("record") - options("run") == {"--again"}
         assert callbench(*RECORD, "--mode", "live").code == 2
