@@ -105,12 +105,12 @@ def print_faults(document: dict[str, Any]) -> None:
     """Print what each fault did, a row each."""
     from rich.console import Console
 
-    from callbench.report.faults import COLUMNS, headline
+    from callbench.report.faults import BRIEF, headline
     from callbench.report.terminal import table
 
     console = Console()
     rows = [row for row in document["rows"] if row["cases"]]
-    console.print(table("Faults", COLUMNS, rows, console.width))
+    console.print(table("Faults", BRIEF, rows, console.width))
     console.print(headline(document), markup=False, highlight=False)
 
 

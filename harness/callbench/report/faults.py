@@ -15,6 +15,9 @@ FAULTS = "faults.json"
 
 _SHOWN = 20
 
+VIOLATIONS = ("crashed", "false_success", "lost_slot")
+"""What may never be, as rows of ``faults.json`` name it."""
+
 _LEGEND = """\
 Each case was filled twice: on its recordings as they are, and with its answers under the fault. *right*: \
 exact in both; *broken*: right without the fault only; *slots right*: without and with it; *unparsed* and *failed* (at the provider) are how \
@@ -46,6 +49,14 @@ COLUMNS: tuple[Column, ...] = (
     ("false success", _length("false_success")),
     ("lost slot", _length("lost_slot")),
 )
+
+BRIEF: tuple[Column, ...] = (
+    *COLUMNS[:2],
+    ("broken", _length("broke")),
+    ("slots right", lambda row: f"{row['slots_before']} → {row['slots_after']}"),
+    ("violations", lambda row: str(sum(len(row[name]) for name in VIOLATIONS))),
+)
+"""What fits a terminal; ``report.md`` has all columns."""
 
 
 def headline(document: Mapping[str, Any]) -> str:

@@ -21,8 +21,8 @@ from callbench.cassette.pieces import joined
 
 Kind = Literal["only in the first", "only in the second", "changed"]
 
-_SAID_ELSEWHERE = {"id", "created", "usage", "system_fingerprint", "object"}
-"""Members of an answer that differ with each answer and say nothing."""
+_SAID_ELSEWHERE = {"id", "created", "usage", "system_fingerprint", "object", "timings"}
+"""Members of an answer that differ with each answer and say nothing (``timings``: llama.cpp's own)."""
 
 
 @dataclass(frozen=True, slots=True)
