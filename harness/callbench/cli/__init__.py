@@ -107,7 +107,8 @@ def _guarded() -> int:
     except SystemExit as stop:
         if stop.code == ExitCode.INTERRUPTED and not isinstance(stop, Stopped):
             # how typer passes Ctrl-C on
-            _tell("interrupted; what was recorded and scored so far is kept")
+            keeps = sys.argv[1:2] in (["run"], ["record"])
+            _tell("interrupted" + "; what was recorded and scored so far is kept" * keeps)
         return stop.code if isinstance(stop.code, int) else ExitCode.INTERNAL
     except CallbenchError as error:
         _tell(str(error))
