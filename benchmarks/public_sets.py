@@ -199,6 +199,8 @@ def _markdown(document: dict[str, Any]) -> str:
         "",
         ", ".join(f"{name} {number}" for name, number in document["versions"].items()),
         "",
+        *_overview(document["rows"]),
+        "",
     ]
     for name in dict.fromkeys(row["set"] for row in document["rows"]):
         rows = [row for row in document["rows"] if row["set"] == name]
@@ -216,6 +218,20 @@ def _markdown(document: dict[str, Any]) -> str:
             lines.append("| " + " | ".join([*cells, _official(row["official"])]) + " |")
         lines.append("")
     return "\n".join(lines)
+
+
+def _overview(rows: list[dict[str, Any]]) -> list[str]:
+    """Return one table of *exact* over all sets; a dash where a system has not been run."""
+    sets = {row["set"]: row["cases"] for row in rows}
+    found = {(row["set"], row["system"]): _percent(row["exact"]) for row in rows}
+    lines = [
+        "| exact % | " + " | ".join(f"{name}, n = {cases}" for name, cases in sets.items()) + " |",
+        "| :-- |" + " --: |" * len(sets),
+    ]
+    for system in SYSTEMS:
+        cells = [found.get((name, system), "–") for name in sets]
+        lines.append("| " + " | ".join([system, *cells]) + " |")
+    return lines
 
 
 def _official(scores: dict[str, dict[str, Any]]) -> str:

@@ -42,3 +42,9 @@ class TestNumbers:
         told = "\n".join(line.rstrip() for line in lines if not line.startswith("report: "))
         block = shown("README.md", "demo").removeprefix("```text\n").removesuffix("```")
         assert block.rstrip() == told.rstrip()
+
+    def test_the_table_of_public_sets_is_that_of_the_report(self) -> None:
+        report = (ROOT / "reports" / "public-sets" / "table.md").read_text(encoding="utf-8")
+        for page in PAGES:
+            assert shown(page, "public") in report
+            assert shown(page, "public").startswith("| exact % |")
