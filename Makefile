@@ -69,7 +69,7 @@ bench: $(BIN)/.installed  ## Speed: replay beside a floor, cassettes beside vcrp
 	$(BIN)/python benchmarks/cassettes.py
 	$(BIN)/python benchmarks/fuzz.py
 	$(BIN)/python benchmarks/serve.py
-	$(BIN)/python benchmarks/cassettes.py
+	$(BIN)/python benchmarks/playback.py
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
