@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from callbench.cassette.hygiene.places import Places
+from callbench.cassette.interaction import REPEAT_MARK, repeat_of
 from callbench.cassette.miss import CassetteMiss
 from callbench.cassette.scope import case_scope
 from callbench.dataset.loader import load_dataset, select
@@ -29,12 +33,14 @@ class Asked:
 
     @property
     def open_cases(self) -> set[str]:
-        """The cases that ended at a miss."""
-        return {miss.case for miss in self.misses}
+        """The cases that ended at a miss, in whichever repeat."""
+        return {miss.case.partition(REPEAT_MARK)[0] for miss in self.misses}
 
 
 async def asked(config: RunConfig) -> Asked:
     """Run the system of ``config`` in replay, without scoring, and return what it asked.
+
+    Each case is run as often as the file has repeats of it, so that no repeat counts as never asked.
 
     Raises the ``CallbenchError`` of whatever makes the run impossible; a missing recording is none.
     """
@@ -48,12 +54,25 @@ async def asked(config: RunConfig) -> Asked:
         raise UsageError(
             f"{path} does not exist.", remedy="Name the file with --cassette, or record it first."
         )
+    repeats = _repeats(path)
     async with opened(config, whole, dataset) as run:
         for case in dataset.cases:
-            with case_scope(case.id) as scope:
-                try:
-                    await run.system.fill(case)
-                except CassetteMiss as miss:
-                    found.misses.append(miss)
-            found.answered.update((one.key, one.case, one.ordinal) for one in scope.exchanges)
+            for repeat in sorted({0, *repeats[case.id]}):
+                with case_scope(case.id, repeat=repeat) as scope:
+                    try:
+                        await run.system.fill(case)
+                    except CassetteMiss as miss:
+                        found.misses.append(miss)
+                found.answered.update((one.key, one.case, one.ordinal) for one in scope.exchanges)
+    return found
+
+
+def _repeats(path: Path) -> defaultdict[str, set[int]]:
+    """The numbers of the repeats that are recorded of each case, beyond the first."""
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    with Places(path) as places:
+        for place in places:
+            repeat = repeat_of(place.case)
+            if repeat.isdecimal():
+                found[place.case.removesuffix(f"{REPEAT_MARK}{repeat}")].add(int(repeat))
     return found

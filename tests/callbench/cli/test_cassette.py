@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from callbench.cassette import Cassette
 
-from .conftest import CASES, Invoke, write_cases
+from .conftest import CASES, Invoke, right_answer, write_cases
+from .synthetic_model import SyntheticModel
 
 FILE = "cassettes/hotels.synthetic.cassette.jsonl"
 DATA = ("hotels.jsonl", "--model", "synthetic")
@@ -97,6 +100,29 @@ def test_unused_and_prune(callbench: Invoke, recorded: Path, place: Path) -> Non
         assert [one.case for one in cassette] == ["hotel-2", "hotel-3", "hotel-4"]
     assert callbench("cassette", "unused", *DATA).code == 0
     assert callbench("run", *DATA, "--quiet").code == 0
+
+
+def test_repeats_whose_second_turns_differ_survive_pruning(
+    callbench: Invoke, place: Path, model: SyntheticModel
+) -> None:
+    """What stage 2 is asked depends on the answer of stage 1, which each repeat has of its own."""
+    calls = itertools.count()
+
+    def in_two(body: dict[str, Any]) -> str:
+        right = json.loads(str(right_answer(body)))
+        if not body["stream"]:
+            return json.dumps({"nights": right["nights"]})
+        return json.dumps({"city": right["city"]}) + " " * next(calls)
+
+    model.decide = in_two
+    assert callbench("record", *DATA, "--repeats", "3", "--quiet").code == 0
+    assert callbench("cassette", "unused", *DATA).code == 0
+    assert callbench("cassette", "missing", *DATA).code == 0
+    write_cases(place / "hotels.jsonl", CASES[1:])
+    assert callbench("cassette", "prune", *DATA, "--in-place").code == 0
+    with Cassette.open(place / FILE) as cassette:
+        assert len(cassette) == 3 * 3 * 2
+    assert callbench("run", *DATA, "--repeats", "3", "--quiet").code == 0
 
 
 def test_only_one_language_is_asked(callbench: Invoke, recorded: Path) -> None:
