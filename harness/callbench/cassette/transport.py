@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -101,15 +102,15 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         key = self.cassette.key_of(canonical)
         scope = current_scope() or self._scope
         ordinal = scope.take(key)
-        recorded = self._recorded(key, scope.case, ordinal, canonical)
-        if recorded is not None:
+        found = recorded(self.cassette, self.mode, key, scope.case, ordinal, canonical)
+        if found is not None:
             if self._faults is not None:
-                faulted = self._faults.answer(recorded, scope, ordinal)
+                faulted = self._faults.answer(found, scope, ordinal)
                 if faulted is not None and faulted.again:
                     scope.give_back(key, ordinal)
-                return self._faulty(recorded, faulted, scope, request)
-            scope.add(Exchange.of(recorded, "replayed"))
-            return replay(recorded.response, self._timed(request))
+                return self._faulty(found, faulted, scope, request)
+            scope.add(Exchange.of(found, "replayed"))
+            return replay(found.response, self._timed(request))
         if self.mode is Mode.REPLAY:
             scope.give_back(key, ordinal)
             if self._faults is not None:
@@ -117,7 +118,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
                 if follow is not None:
                     return self._faulty(*follow, scope, request)
             raise cassette_miss(self.cassette, canonical, scope.case, ordinal, self._command)
-        store = None if self.mode is Mode.LIVE else self.store
+        store = None if self.mode is Mode.LIVE else partial(record, self.cassette, self.mode)
         take = Take(canonical, key, scope, ordinal, secrets, started, store)
         return await self._ask(request, take)
 
@@ -195,26 +196,33 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
             extensions=answer.extensions,
         )
 
-    def _recorded(self, key: str, case: str, ordinal: int, request: Request) -> Interaction | None:
-        if self.mode is Mode.REPLAY:
-            return self.cassette.find(key, case, ordinal, request=request)
-        if self.mode is Mode.RECORD:
-            found = self.cassette.find_exact(key, case, ordinal, request=request)
-            return None if found is None or found.response.failed else found
-        return None
 
-    def store(self, interaction: Interaction, secrets: Sequence[str]) -> None:
-        """Write a recording, unless a credential is still in it: then refuse."""
-        if secrets and holds_secret(encode_interaction(interaction), secrets):
-            raise CassetteError(
-                f"Refusing to record case {interaction.case!r}: its label or its answer holds a "
-                "credential that cannot be masked.",
-                remedy="Take the credential out of the dataset, or use another key.",
-            )
-        if self.mode is Mode.RERECORD:
-            self.cassette.replace(interaction)
-        else:
-            self.cassette.append(interaction)
+def recorded(
+    cassette: Cassette, mode: Mode, key: str, case: str, ordinal: int, request: Request
+) -> Interaction | None:
+    """The recording that answers in this mode, if any; while recording, none that had failed."""
+    if mode is Mode.REPLAY:
+        return cassette.find(key, case, ordinal, request=request)
+    if mode is Mode.RECORD:
+        found = cassette.find_exact(key, case, ordinal, request=request)
+        return None if found is None or found.response.failed else found
+    return None
+
+
+def record(
+    cassette: Cassette, mode: Mode, interaction: Interaction, secrets: Sequence[str]
+) -> None:
+    """Write a recording, unless a credential is still in it: then refuse with ``CassetteError``."""
+    if secrets and holds_secret(encode_interaction(interaction), secrets):
+        raise CassetteError(
+            f"Refusing to record case {interaction.case!r}: its label or its answer holds a "
+            "credential that cannot be masked.",
+            remedy="Take the credential out of the case, or use another key.",
+        )
+    if mode is Mode.RERECORD:
+        cassette.replace(interaction)
+    else:
+        cassette.append(interaction)
 
 
 class _TeeStream(httpx2.AsyncByteStream):

@@ -13,19 +13,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
-from callbench.cassette.format import encode_interaction
-from callbench.cassette.interaction import Interaction, Request
+from callbench.cassette.interaction import Interaction
 from callbench.cassette.key import canonical_request
 from callbench.cassette.miss import CassetteMiss, cassette_miss
 from callbench.cassette.scope import CaseScope, Exchange, current_scope
-from callbench.cassette.scrub import holds_secret, mask_request, secrets_of
+from callbench.cassette.scrub import mask_request, secrets_of
 from callbench.cassette.store import Cassette
 from callbench.cassette.take import Take
-from callbench.cassette.transport import Mode
+from callbench.cassette.transport import Mode, record, recorded
 from callbench.cassette.vcr.answers import one_boundary
-from callbench.errors import CassetteError
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +82,17 @@ class Session:
         key = self.cassette.key_of(request)
         scope = self._scope()
         ordinal = scope.take(key)
-        recorded = self._recorded(key, scope.case, ordinal, request)
-        if recorded is not None:
-            scope.add(Exchange.of(recorded, "replayed"))
-            return recorded
+        found = recorded(self.cassette, self.mode, key, scope.case, ordinal, request)
+        if found is not None:
+            scope.add(Exchange.of(found, "replayed"))
+            return found
         if self.mode is Mode.REPLAY:
             scope.give_back(key, ordinal)
             miss = cassette_miss(self.cassette, request, scope.case, ordinal, self._command)
             self.misses.append(miss)
             raise miss
-        store = None if self.mode is Mode.LIVE else self.store
+        store = None if self.mode is Mode.LIVE else partial(record, self.cassette, self.mode)
         return Take(request, key, scope, ordinal, secrets, started, store)
-
-    def store(self, interaction: Interaction, secrets: Sequence[str]) -> None:
-        """Write a recording, unless a credential is still in it: then refuse."""
-        if secrets and holds_secret(encode_interaction(interaction), secrets):
-            raise CassetteError(
-                f"Refusing to record case {interaction.case!r}: its label or its answer holds a "
-                "credential that cannot be masked.",
-                remedy="Take the credential out of the case, or use another key.",
-            )
-        if self.mode is Mode.RERECORD:
-            self.cassette.replace(interaction)
-        else:
-            self.cassette.append(interaction)
-
-    def _recorded(self, key: str, case: str, ordinal: int, request: Request) -> Interaction | None:
-        if self.mode is Mode.REPLAY:
-            return self.cassette.find(key, case, ordinal, request=request)
-        if self.mode is Mode.RECORD:
-            found = self.cassette.find_exact(key, case, ordinal, request=request)
-            return None if found is None or found.response.failed else found
-        return None
 
     def _scope(self) -> CaseScope:
         """The counter of the running case in this cassette: another cassette counts on its own."""
