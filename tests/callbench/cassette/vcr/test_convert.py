@@ -121,13 +121,20 @@ ENTRIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".json"])
-@pytest.mark.parametrize("name", ENTRIES)
+NOT_IN_JSON = {"a body of bytes", "compressed", "deflated", "said to be compressed, but broken"}
+"""JSON holds no bytes."""
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        (name, suffix)
+        for name in ENTRIES
+        for suffix in (".yaml", ".yml", ".json")
+        if suffix != ".json" or name not in NOT_IN_JSON
+    ],
+)
 def test_comes_back_as_it_was(tmp_path: Path, name: str, suffix: str) -> None:
-    if suffix == ".json" and name in {
-        "a body of bytes", "compressed", "deflated", "said to be compressed, but broken"
-    }:  # fmt: skip
-        pytest.skip("JSON holds no bytes")
     source = write(tmp_path / f"in{suffix}", ENTRIES[name])
     back = round_trip(source)
     assert as_vcrpy_sees(back) == as_vcrpy_sees(source)
